@@ -14,11 +14,20 @@
 
 namespace benanza {
 
+/// An array for an input, as far as its header tells.
+struct InputArray {
+  std::vector<std::int64_t> dims{};
+  std::string described{};  ///< for errors: `x.npy: f32 1x3`
+};
+
 struct ImportOptions {
   std::optional<std::int64_t> batch{};         ///< rewrites the first dimension of every real input that shares it
   std::map<std::string, std::int64_t> dims{};  ///< symbolic dimension -> size; `x.2` is the nameless third one of x
   std::map<std::string, std::vector<std::int64_t>> inputs{};  ///< input name (empty: the only one) -> full shape
   std::map<std::string, std::int64_t> values{};               ///< scalar input name -> its value, e.g. a trip count
+  /// Input name -> its array, whose shape binds what is open of the input where nothing above says another size. One of
+  /// another rank is an InputError where sizes are open. Names that the model does not have are passed over.
+  std::map<std::string, InputArray> arrays{};
   /// What stands where nothing above says another size, the first before the second. Names that the model does not have
   /// are passed over here.
   std::vector<ImportOptions> defaults{};

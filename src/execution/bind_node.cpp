@@ -3,6 +3,7 @@
 
 #include "attention_operands.hpp"
 #include "bound_trees.hpp"
+#include "channel_scales.hpp"
 #include "dynamic_lstm.hpp"
 #include "node_parameters.hpp"
 #include "packed_product.hpp"
@@ -297,6 +298,7 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   if (is_packed_product(node)) return bind_packed_product(graph, node, bound.layer, inputs);
   if (is_quantized_gemm(node) && !is_layer_of_gemm(graph, node, bound.layer))
     return bind_quantized_gemm(graph, node, bound.layer);
+  if (has_channel_scales(graph, node)) return bind_channel_scales(graph, node, bound.layer);
   if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(bound.layer))
     if (const auto einsum = op::Einsum::from(node, graph)) bound.layer = *einsum;  // operands as they are in memory
   if (node.attribute<std::int64_t>("transBatchA", 0) != 0 || node.attribute<std::int64_t>("transBatchB", 0) != 0)

@@ -69,6 +69,10 @@ Executor Executor::load(const std::filesystem::path& file, ExecutorOptions optio
 }
 
 Executor Executor::load(Graph graph, ExecutorOptions options) {
+  for (const auto& backend : options.backends)
+    if (backend->on_device())
+      throw UsageError("backend '" + std::string(backend->name()) +
+                       "' works in a device's memory, and a model is run in that of the processor");
   return Executor(std::make_unique<State>(std::move(graph), std::move(options)));
 }
 

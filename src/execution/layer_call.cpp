@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layer_call.hpp"
 
+#include "operand_indices.hpp"
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
@@ -39,27 +40,6 @@ bool takes_any_operands(const Layer& layer) {
       },
       layer);
 }
-
-namespace {
-
-/// Whether integers among a layer's operands point at elements that its plans read or write. Those of quantised layers
-/// are numbers.
-bool reads_at_indices(const Layer& layer) {
-  return std::holds_alternative<op::Gather>(layer) || std::holds_alternative<op::GatherGradient>(layer) ||
-         std::holds_alternative<op::PoolGradient>(layer);
-}
-
-/// Throws InputError for an index that is not within its limit.
-void check_indices(const Node& node, const Operand& operand, const Tensor& indices) {
-  if (operand.contents != Contents::indices) return;
-  const auto limit = static_cast<double>(operand.limit);
-  for (std::int64_t i = 0; i < indices.elements(); ++i)
-    if (const double index = indices[i]; index < -limit || index >= limit)
-      throw InputError("node '" + node.name + "': index " + std::to_string(static_cast<std::int64_t>(index)) +
-                       " at element " + std::to_string(i) + ", expected less than " + std::to_string(operand.limit));
-}
-
-}  // namespace
 
 bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& operands,
                               const std::vector<double>& expected, const std::vector<double>& got, double tolerance) {
@@ -103,7 +83,7 @@ LayerCall::LayerCall(const Node& node, BoundNode bound, std::shared_ptr<const Ch
     const auto is_known = [&](std::size_t input) { return input < constants.size() && constants[input].has_value(); };
     if (!std::all_of(made_of.begin(), made_of.end(), is_known)) continue;
     const Tensor plain = operand_tensor(bound_, node, i, constants);
-    if (plan_ && reads_at_indices(bound_.layer)) check_indices(node, bound_.shapes.inputs[i], plain);
+    check_indices(node, bound_, i, plain);
     constants_[i] = plan_ ? packed(i, plain) : plain;
   }
 }
@@ -117,9 +97,12 @@ bool LayerCall::is_wanted(std::size_t output) const {
                      [&](const OutputSource& source) { return source.of_layer == output; });
 }
 
-/// Plain, or as the plan takes it where it is constant.
+/// Plain, or as the plan takes it where it is constant. Indices are checked: neither plans nor the reference do that.
 Tensor LayerCall::operand(std::size_t i, const NodeTensors& inputs) const {
-  return constants_[i] ? *constants_[i] : operand_tensor(bound_, *node_, i, inputs);
+  if (constants_[i]) return *constants_[i];
+  Tensor made = operand_tensor(bound_, *node_, i, inputs);
+  check_indices(*node_, bound_, i, made);
+  return made;
 }
 
 Tensor LayerCall::packed(std::size_t i, const Tensor& operand) const {
@@ -143,13 +126,7 @@ std::map<std::size_t, Tensor> LayerCall::run_plan(const NodeTensors& inputs) con
   std::vector<const void*> reads;
   std::vector<void*> writes;
   for (std::size_t i = 0; i < constants_.size(); ++i) {
-    if (constants_[i]) {
-      operands.push_back(*constants_[i]);
-    } else {
-      const Tensor given = operand(i, inputs);
-      if (reads_at_indices(bound_.layer)) check_indices(*node_, bound_.shapes.inputs[i], given);
-      operands.push_back(packed(i, given));
-    }
+    operands.push_back(constants_[i] ? *constants_[i] : packed(i, operand(i, inputs)));
     reads.push_back(operands.back().data());
   }
   for (std::size_t i = 0; i < plan.outputs().size(); ++i) {

@@ -18,6 +18,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <sched.h>
 #include <set>
@@ -389,8 +390,10 @@ Witness make_witness(const Graph& graph, const ResultDatabase& rows, const Witne
   if (data_decides && device_of(options.backends)) return witness;
   try {
     return data_decides ? make_node_by_node(graph, rows, options) : Maker(graph, rows, options).make();
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     witness.refused = error.what();
+  } catch (const std::bad_alloc&) {
+    witness.refused = "out of memory";
   }
   return witness;
 }

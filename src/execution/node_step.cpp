@@ -18,10 +18,10 @@ namespace {
 /// Lists of integers up to this length may be sizes that were computed.
 constexpr std::int64_t longest_list = 1024;
 
+bool is_fill(const Node& node) { return node.domain.empty() && node.op_type == "ConstantOfShape"; }
+
 /// What reads sizes alone and computes nothing.
 bool is_size(const Node& node) { return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size"); }
-
-bool is_fill(const Node& node) { return node.domain.empty() && node.op_type == "ConstantOfShape"; }
 
 Seconds seconds_since(std::chrono::steady_clock::time_point begin) {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
@@ -55,6 +55,11 @@ void NodeStep::prepare(const NodeTensors& constants, Resources& resources) {
   PreparedNode& made = prepared_.emplace();
   for (const auto& id : node_->outputs) made.outputs.push_back(id ? graph_->value(*id).dims : Tensor::Dims{});
   made.call.emplace(*node_, std::move(bound), plan, constants);
+}
+
+std::string NodeStep::plan_name() const {
+  if (find_special(*node_) != nullptr) return is_size(*node_) ? "" : "reference";
+  return prepared_ && prepared_->call ? prepared_->call->plan_name() : std::string();
 }
 
 /// The inputs as they are, with numbers that may decide sizes.
@@ -148,7 +153,7 @@ NodeTensors NodeStep::run(const NodeTensors& inputs, Resources& resources) {
     const auto made = (*special)(*node_, inputs);
     if (resources.execution != nullptr && !is_size(*node_))
       resources.execution->nodes.push_back(
-          {.node = node_->name, .op_type = node_->op_type, .plan = "reference", .time = seconds_since(begin)});
+          {.node = node_->name, .op_type = node_->op_type, .plan = plan_name(), .time = seconds_since(begin)});
     NodeTensors outputs(node_->outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (node_->has_output(i) && i < made.size()) outputs[i] = made[i];

@@ -35,10 +35,8 @@ class NodeStep {
 
   /// Prepares what can be before data is there. Throws NotExecutable.
   void prepare(const NodeTensors& constants, Resources& resources);
-  /// As of NodeRun, of a step that was prepared before data was there; empty otherwise.
-  [[nodiscard]] std::string plan_name() const {
-    return prepared_ && prepared_->call ? prepared_->call->plan_name() : std::string();
-  }
+  /// As of NodeRun, of a step that was prepared before data was there; empty for a layer that was not.
+  [[nodiscard]] std::string plan_name() const;
   /// The node's outputs; nothing for one that is left out or not computed.
   [[nodiscard]] NodeTensors run(const NodeTensors& inputs, Resources& resources);
 

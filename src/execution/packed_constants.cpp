@@ -11,7 +11,7 @@ namespace benanza::execution {
 const void* PackedConstants::of(const Plan& plan, std::size_t input, const Tensor& constant) {
   const Layout& layout = plan.inputs()[input];
   if (layout.name == "plain") return row_major(constant);
-  const auto [found, added] = packed_.try_emplace({&plan, input, constant.data()});
+  const auto [found, added] = packed_.try_emplace({&plan, input, constant.data(), constant.bytes()});
   if (!added) return found->second;
   sources_.push_back(constant);
   if (where_ == nullptr) {
@@ -25,7 +25,7 @@ const void* PackedConstants::of(const Plan& plan, std::size_t input, const Tenso
 }
 
 const void* PackedConstants::row_major(const Tensor& constant) {
-  const auto [found, added] = packed_.try_emplace({nullptr, 0, constant.data()});
+  const auto [found, added] = packed_.try_emplace({nullptr, 0, constant.data(), constant.bytes()});
   if (!added) return found->second;
   sources_.push_back(constant);
   return found->second = keep(constant.data(), constant.bytes());

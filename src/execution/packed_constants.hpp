@@ -32,8 +32,9 @@ class PackedConstants {
   [[nodiscard]] const std::byte* keep(const void* data, std::size_t bytes);
 
   Memory* where_;
-  /// By plan, number of the input, and where the constant's own numbers are. Row-major ones serve all plans.
-  std::map<std::tuple<const Plan*, std::size_t, const void*>, const std::byte*> packed_{};
+  /// By plan, number of the input, and where the constant's own numbers are and how many bytes they have: in a file,
+  /// one constant may begin where another does. Row-major ones serve all plans.
+  std::map<std::tuple<const Plan*, std::size_t, const void*, std::size_t>, const std::byte*> packed_{};
   std::vector<Tensor> sources_{};  ///< their addresses are keys
   std::vector<detail::MemoryBlock> blocks_{};
   std::size_t used_ = 0;  ///< bytes of the last block

@@ -241,6 +241,10 @@ Tensor filled(const Node& node, const NodeTensors& inputs, DataType type) {
   const auto* literal = found == node.attributes.end() ? nullptr : std::get_if<Literal>(&found->second);
   const Tensor one = literal != nullptr ? to_tensor(type, {1}, *literal) : Tensor::of(type, {1}, std::array{0.0});
   Tensor result(type, dims);
+  if (bits(type) < 8) {  // a byte holds several elements
+    for (std::int64_t i = 0; i < result.elements(); ++i) store(result.writable(), type, i, one[0]);
+    return result;
+  }
   const std::size_t width = one.bytes(), bytes = result.bytes();
   auto* to = static_cast<std::byte*>(result.writable());
   if (bytes == 0) return result;

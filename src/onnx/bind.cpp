@@ -47,6 +47,7 @@ class Binder {
     check_names();
     bind_batch();
     bind_shapes();
+    bind_arrays();
     for (const auto& defaults : options_.defaults) take_defaults(defaults);
     take_node_inputs();
     assume_batch();
@@ -165,6 +166,28 @@ class Binder {
           throw UsageError("dimension '" + symbol + "' is bound to " + std::to_string(found->second) +
                            " and, by input '" + name + "', to " + std::to_string(shape[i]));
       }
+    }
+  }
+
+  /// Sizes that the model fixes are not compared here: whoever reads the array does that, and knows the whole shape.
+  void bind_arrays() {
+    for (const auto& [name, array] : options_.arrays) {
+      const Declared* input = find_input(name);
+      if (input == nullptr) continue;
+      for (const auto size : array.dims) check_size(size, "a dimension of " + array.described);
+      if (!input->dims) {
+        shapes_.emplace(name, array.dims);
+        continue;
+      }
+      if (input->dims->size() != array.dims.size()) {
+        const auto is_open = [](const Dim& dim) { return !dim.size; };
+        if (std::none_of(input->dims->begin(), input->dims->end(), is_open)) continue;
+        throw InputError(array.described + ", expected rank " + std::to_string(input->dims->size()) + " of input '" +
+                         name + "'");
+      }
+      for (std::size_t i = 0; i < array.dims.size(); ++i)
+        if (const std::string& symbol = (*input->dims)[i].symbol; !symbol.empty())
+          sizes_.emplace(symbol, array.dims[i]);
     }
   }
 

@@ -57,8 +57,7 @@ std::vector<ModelAt> wanted_models(const ModelOptions& options) {
     for (const auto& point : points) {
       ModelAt& model = result.emplace_back(ModelAt{file, point, options.what_if(), options.training.options(), shapes});
       if (shapes) model.point.defaults = shapes->defaults(file);
-      if (!options.input_files.empty())
-        model.point.defaults.insert(model.point.defaults.begin(), {.inputs = options.input_files});
+      model.point.arrays = options.input_arrays;
     }
   return result;
 }

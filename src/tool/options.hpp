@@ -44,9 +44,9 @@ struct ModelOptions {
   std::string shapes{};                  ///< a file of sizes by model
   /// Shapes of nodes' inputs that a profile tells; of `gap` alone.
   std::map<std::string, std::vector<std::vector<std::int64_t>>> node_inputs{};
-  std::map<std::string, std::vector<std::int64_t>> input_files{};  ///< shapes of arrays that are inputs; of `run` alone
-  bool executable = false;                                         ///< as of ImportOptions
-  bool tells_weights = false;  ///< as ImportOptions::training, which --training sets too
+  std::map<std::string, InputArray> input_arrays{};  ///< arrays that are inputs; of `run` alone
+  bool executable = false;                           ///< as of ImportOptions
+  bool tells_weights = false;                        ///< as ImportOptions::training, which --training sets too
   TrainingFlags training{};
   std::string type{};  ///< what-if type; empty: as the model has it
 

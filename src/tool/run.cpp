@@ -17,6 +17,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 
 namespace benanza::tool {
@@ -30,7 +31,7 @@ struct RunCommand {
   std::vector<std::string> backends{};
   int threads = 1;
   std::string output{}, weights{};
-  std::uint64_t seed = default_input_seed;
+  std::optional<std::uint64_t> seed{};  ///< given: what has no file is random
   bool allow_nan = false, check = false, quiet = false;
 };
 
@@ -144,10 +145,38 @@ Seconds since(std::chrono::steady_clock::time_point begin) {
 template <class Files>
 void clear_states(std::map<std::string, Tensor>& inputs, const Files& files) {
   for (auto& [name, tensor] : inputs) {
-    if (name.find("/state.") == std::string::npos || files.contains(name)) continue;
+    if (!is_state(name) || files.contains(name)) continue;
     const std::vector<double> zeros(static_cast<std::size_t>(tensor.elements()));
     tensor = Tensor::of(tensor.type(), tensor.dims(), zeros);
   }
+}
+
+/// What a file gives has to be whole: a forgotten one is not made up.
+[[noreturn]] void refuse_missing(const std::vector<std::string>& missing) {
+  std::string text = "--input: input '" + missing.front() + "' has no file";
+  if (missing.size() > 1) text += ", and " + std::to_string(missing.size() - 1) + " more have none";
+  throw InputError(text + "; --seed N makes inputs without a file random");
+}
+
+void print_random(const std::vector<std::string>& names, std::uint64_t seed) {
+  constexpr std::size_t line = 80;
+  std::string text = "random inputs (seed " + std::to_string(seed) + "):";
+  for (const auto& name : names) text += (&name == &names.front() ? " " : ", ") + name;
+  fmt::print("{}\n", cut_to(text, line));
+}
+
+void print_check(const Execution& execution) {
+  for (const auto& one : execution.disagreements)
+    fmt::print("{}: {} differs by {:.2g} of the largest magnitude, allowed {:.2g}\n", cut_to(one.node, 30), one.plan,
+               one.difference, one.tolerance);
+  fmt::print("checked: {} of {} outputs of plans agree with the reference\n",
+             execution.checked - execution.disagreements.size(), execution.checked);
+}
+
+[[noreturn]] void refuse_not_computed(const std::string& file, const std::vector<std::string>& outputs) {
+  std::string text = file + ": output '" + outputs.front() + "' is computed by no layer";
+  if (outputs.size() > 1) text += ", and " + std::to_string(outputs.size() - 1) + " more are not";
+  throw InputError(text);
 }
 
 int run_model(RunCommand options) {
@@ -159,23 +188,20 @@ int run_model(RunCommand options) {
       load_one(options),
       {.backends = usable_backends(options.backends, terminal::warn), .threads = options.threads, .weight_seed = seed});
   const Seconds loading = since(begin);
-  auto inputs = read_inputs(files, executor.inputs(), options.seed, options.allow_nan);
+  const auto random = inputs_without_file(files, executor.inputs(), options.models.training.training);
+  const std::uint64_t input_seed = options.seed.value_or(default_input_seed);
+  auto inputs = read_inputs(files, executor.inputs(), input_seed, options.allow_nan);
+  if (!files.empty() && !options.seed && !random.empty()) refuse_missing(random);
   if (options.models.training.training) clear_states(inputs, files);
   const Execution execution = executor.run(inputs, {.check = options.check});
-  if (!execution.not_computed.empty())
-    throw InputError(executor.graph().file + ": output '" + execution.not_computed.front() +
-                     "' is computed by no layer");
   if (!options.output.empty()) write_outputs(executor, execution, options.output);
   fmt::print("{}: loaded in {:.2f} s, run in {:.3f} s on {} thread{}\n", executor.graph().name, loading.value,
              execution.time.value, options.threads, options.threads == 1 ? "" : "s");
+  if (!random.empty()) print_random(random, input_seed);
   print_outputs(executor, execution);
   print_reference(execution);
-  if (!options.check) return done;
-  for (const auto& one : execution.disagreements)
-    fmt::print("{}: {} differs by {:.2g} of the largest magnitude, allowed {:.2g}\n", cut_to(one.node, 30), one.plan,
-               one.difference, one.tolerance);
-  fmt::print("checked: {} of {} outputs of plans agree with the reference\n",
-             execution.checked - execution.disagreements.size(), execution.checked);
+  if (options.check) print_check(execution);
+  if (!execution.not_computed.empty()) refuse_not_computed(executor.graph().file, execution.not_computed);
   return execution.disagreements.empty() ? done : assertion_failed;
 }
 
@@ -185,8 +211,8 @@ void add_run(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunCommand>();
   auto* command = app.add_subcommand("run", "executes a model once and writes its outputs");
   command->footer(
-      "--input takes NumPy files too, NAME=FILE.npy. Inputs without one are random: floats close to normally\n"
-      "distributed, integers 0 or 1, booleans true (docs/running.md).\n\n"
+      "--input takes NumPy files too, NAME=FILE.npy. Where there is none at all, or with --seed, the other inputs are\n"
+      "random: floats close to normally distributed, integers 0 or 1, booleans true (docs/running.md).\n\n"
       "example: benanza run examples/models/zoo2019/MNIST.onnx --weights random:1 --output out");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
@@ -194,7 +220,8 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("FOLDER");
   command->add_option("--weights", options->weights, "random numbers for weights that a ConstantOfShape fills")
       ->type_name("random:SEED");
-  command->add_option("--seed", options->seed, "of random inputs")->type_name("N")->capture_default_str();
+  command->add_option("--seed", options->seed, "of random inputs (default: 2020); has those without a file be random")
+      ->type_name("N");
   command->add_flag("--allow-nan", options->allow_nan, "accepts files of inputs that hold NaNs");
   command->add_option("--backend", options->backends, "runs layers by these only (default: all of the processor)")
       ->type_name("NAME,...")

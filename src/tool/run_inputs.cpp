@@ -19,11 +19,27 @@ std::map<std::string, std::filesystem::path> take_input_files(ModelOptions& opti
       throw UsageError("--input: '" + text + "', expected NAME=FILE.npy or NAME=SHAPE");
     const std::string name = text.substr(0, at), value = text.substr(at + 1);
     if (value.find_first_not_of("0123456789x") == std::string::npos) return false;
-    files[name] = value;
+    if (!files.try_emplace(name, value).second)
+      throw UsageError("--input: '" + name + "' is given two files, '" + files.at(name).string() + "' and '" + value +
+                       "'");
     return true;
   });
-  for (const auto& [name, file] : files) options.input_files[name] = read_npy_header(file).dims;
+  for (const auto& [name, file] : files) {
+    const NpyHeader header = read_npy_header(file);
+    const std::string what = header.type ? described(*header.type, header.dims) : header.descr;
+    options.input_arrays[name] = {.dims = header.dims, .described = file.string() + ": " + what};
+  }
   return files;
+}
+
+bool is_state(const std::string& input) { return input.find("/state.") != std::string::npos; }
+
+std::vector<std::string> inputs_without_file(const std::map<std::string, std::filesystem::path>& files,
+                                             std::span<const TensorInfo> inputs, bool training) {
+  std::vector<std::string> result;
+  for (const auto& info : inputs)
+    if (!files.contains(info.name) && !(training && is_state(info.name))) result.push_back(info.name);
+  return result;
 }
 
 std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::filesystem::path>& files,

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <utility>
 
 namespace benanza::tool {
@@ -92,10 +93,10 @@ Executed make_witnesses(const WitnessFlags& flags, const ModelOptions& models, S
   for (const auto& model : wanted_models(executable)) {
     try {
       result.witnesses.push_back(make_witness(load_graph(model), session.database(), wanted));
-    } catch (const InputError& error) {
+    } catch (const Error& error) {  // the reports of the other models, and of this one, stay
       result.witnesses.push_back({.refused = error.what()});
-    } catch (const EnvironmentError& error) {  // for example, the device was lost
-      result.witnesses.push_back({.refused = error.what()});
+    } catch (const std::bad_alloc&) {
+      result.witnesses.push_back({.refused = "out of memory"});
     }
   }
   result.measured = measure_layout_changes(result.witnesses, session, quiet);

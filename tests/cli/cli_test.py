@@ -22,7 +22,7 @@ import sys
 import tempfile
 import unittest
 
-import onnx_file
+from onnx_file import F16, F32, I64, STRING, file_of, node, tensor, value, wire
 
 PROGRAM, MODELS = sys.argv[1], pathlib.Path(sys.argv[2])
 RESULTS = MODELS.parent / "results"
@@ -45,12 +45,9 @@ def has_onednn():
 
 def embedding_of_f16():
     """ids -> Gather(Cast(table)) -> MatMul(Cast(w)): an ONNX file whose weights, 1000 x 64 and 64 x 32 zeros, are stored as f16."""
-    f32, i64, f16 = onnx_file.F32, onnx_file.I64, onnx_file.F16
-    body = (onnx_file.node("Cast", ["table"], "wide_table", to=f32) + onnx_file.node("Cast", ["w"], "wide_w", to=f32)
-            + onnx_file.node("Gather", ["wide_table", "ids"], "rows") + onnx_file.node("MatMul", ["rows", "wide_w"], "y")
-            + onnx_file.tensor("table", f16, [1000, 64]) + onnx_file.tensor("w", f16, [64, 32]))
-    inputs, outputs = [onnx_file.value("ids", i64, [512])], [onnx_file.value("y", f32, [512, 32])]
-    return onnx_file.model(onnx_file.graph("embedding", body, inputs, outputs), opset=20)
+    body = (node("Cast", ["table"], "wide_table", to=F32) + node("Cast", ["w"], "wide_w", to=F32) + node("Gather", ["wide_table", "ids"], "rows")
+            + node("MatMul", ["rows", "wide_w"], "y") + tensor("table", F16, [1000, 64]) + tensor("w", F16, [64, 32]))
+    return file_of(body, [value("ids", I64, [512])], [value("y", F32, [512, 32])])
 
 
 class Cli(unittest.TestCase):
@@ -97,6 +94,15 @@ class Cli(unittest.TestCase):
                 self.skipTest("built without CUDA")
             self.fails(5, ["backend ", " is not available: "], *arguments)
 
+    @unittest.skipUnless(HAS_GPU, "there is no GPU")
+    def test_a_run_by_a_gpu_is_2(self):
+        for name in ("cuda", "cudnn"):
+            result = run("run", MNIST, "--weights", "random:1", "--backend", name)
+            if "no backend is called" in result.stderr:
+                self.skipTest("built without CUDA")
+            self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+            self.assertIn("works in a device's memory", result.stderr)
+
     def test_bad_models_are_1_and_named(self):
         whole = MNIST.read_bytes()
         for name, content in (("empty", b""), ("cut", whole[: len(whole) // 2]), ("random", random.Random(7).randbytes(4096)), ("text", b"hello\n" * 99)):
@@ -107,13 +113,16 @@ class Cli(unittest.TestCase):
         (self.at / "hollow").mkdir()
         self.fails(1, ["hollow", "no .onnx file"], "layers", self.at / "hollow")
 
+    def file(self, name, content):
+        path = self.at / name
+        path.write_bytes(content)
+        return path
+
     def npy(self, name, descr, shape, data):
         """A file as NumPy writes it, version 1."""
         text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
         text += " " * (63 - (10 + len(text)) % 64) + "\n"
-        file = self.at / name
-        file.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + data)
-        return file
+        return self.file(name, b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + data)
 
     def test_a_run_writes_its_outputs_and_checks_its_plans(self):
         digit = self.npy("digit.npy", "<f4", "(1, 1, 28, 28)", struct.pack("<784f", *(i % 7 / 7 for i in range(784))))
@@ -243,6 +252,59 @@ class Cli(unittest.TestCase):
         self.fails(1, ["mnasnet1_0_external_data_absent.onnx.data", "cannot be opened"], "run", MODELS / "hard" / "mnasnet1_0_external_data_absent.onnx")
         self.fails(2, ["--weights", "random:SEED"], "run", MNIST, "--weights", "random")
         self.fails(2, ["one model at one size"], "run", MNIST, "--batch", "1,2")
+        # 8 bytes where four floats have 16.
+        (self.at / "w.data").write_bytes(bytes(8))
+        stored = wire(5, wire(1, 4) + wire(2, F32) + wire(8, "w") + wire(13, wire(1, "location") + wire(2, "w.data")) + wire(14, 1))
+        cut = self.file("cut.onnx", file_of(node("Add", ["x", "w"], "y") + stored, [value("x", F32, [4])], [value("y", F32, [4])]))
+        self.fails(1, ["tensor 'w'", "external data in ", "w.data"], "run", cut)
+
+    def test_inputs_without_a_file_are_random_only_where_that_is_said(self):
+        model = self.file("sum.onnx", file_of(node("Add", ["a", "b"], "y"), [value(name, F32, ["N", 2]) for name in "ab"], [value("y", F32, ["N", 2])]))
+        two = self.npy("two.npy", "<f4", "(1, 2)", struct.pack("<2f", 1, 2))
+        for options, said in (([], "(seed 2020): a, b"), (["--seed", "3"], "(seed 3): a, b"), (["--seed", "3", "--input", f"a={two}"], "(seed 3): b")):
+            result = run("run", model, *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"\nrandom inputs {said}\n", result.stdout)
+        result = run("run", model, "--input", f"a={two}", "--input", f"b={two}")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertNotIn("random", result.stdout)
+        self.fails(1, ["input 'b' has no file", "--seed N"], "run", model, "--input", f"a={two}")
+        self.fails(2, ["'a'", "two files"], "run", model, "--input", f"a={two}", "--input", f"a={two}")
+        flat = self.npy("flat.npy", "<f4", "(3,)", struct.pack("<3f", 1, 2, 3))
+        self.fails(1, ["flat.npy: f32 3, expected rank 2 of input 'a'"], "run", model, "--input", f"a={flat}", "--input", f"b={two}")
+
+    def test_an_index_out_of_range_is_1_and_names_its_node(self):
+        seven = self.npy("seven.npy", "<i8", "(1, 1)", struct.pack("<q", 7))
+        x, i, u = value("x", F32, [3, 2]), value("i", I64, [1, 1]), value("u", F32, [1, 2])
+        for op_type, inputs, dims in (("GatherElements", [x, i], [1, 1]), ("GatherND", [x, i], [1, 2]), ("ScatterND", [x, i, u], [3, 2])):
+            model = self.file(f"{op_type}.onnx", file_of(node(op_type, list("xiu")[: len(inputs)], "y"), inputs, [value("y", F32, dims)]))
+            self.fails(1, ["node 'y': index 7 at element 0, expected less than 3"], "run", model, "--seed", "1", "--input", f"i={seven}")
+
+    def test_a_witness_that_an_index_prevents_leaves_the_report(self):
+        # The first random index of an input `x` is 1 (tests/execution/executor_test.cpp), along an axis of one element.
+        pick = node("GatherElements", ["data", "x"], "y", axis=1)
+        model = self.file("pick.onnx", file_of(pick, [value("data", F32, [3, 1]), value("x", I64, [1, 1])], [value("y", F32, [1, 1])]))
+        document = self.at / "bound.json"
+        result = run("bound", model, "--witness", "--witness-time", "1s", "--budget", "1s", "--database", self.at / "db", "--json", document)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("index 1 at element 0, expected less than 1", json.loads(document.read_text())["models"][0]["witness"]["refused"])
+
+    def test_an_output_that_nothing_computes_leaves_the_others(self):
+        # One branch: up to 0.5 a row's scores are 0.75 and 0.25, above it 0.25 and 0.75. The labels are strings.
+        lists = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0, 0, 0], "nodes_values": [0.5, 0.0, 0.0],
+                 "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0],
+                 "class_treeids": [0, 0, 0, 0], "class_nodeids": [1, 1, 2, 2], "class_ids": [0, 1, 0, 1], "class_weights": [0.75, 0.25, 0.25, 0.75],
+                 "classlabels_strings": ["low", "high"]}
+        trees = node("TreeEnsembleClassifier", ["x"], "l", "s", domain="ai.onnx.ml", **lists)
+        model = self.file("trees.onnx", file_of(trees, [value("x", F32, [2, 1])], [value("l", STRING, [2]), value("s", F32, [2, 2])]))
+        rows = self.npy("rows.npy", "<f4", "(2, 1)", struct.pack("<2f", 0.25, 0.75))
+        result = run("run", model, "--input", f"x={rows}", "--output", self.at / "out")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn("output 'l' is computed by no layer", result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^s +f32 2x2 +0\.25 +0\.75 +0\.5$")
+        self.assertEqual([file.name for file in (self.at / "out").iterdir()], ["s.npy"])
+        self.assertEqual((self.at / "out" / "s.npy").read_bytes()[-16:], struct.pack("<4f", 0.75, 0.25, 0.25, 0.75))
 
     def test_unwritable_outputs_are_5(self):
         self.fails(5, ["/nonexistent/out.json"], "layers", MNIST, "--json", "/nonexistent/out.json")

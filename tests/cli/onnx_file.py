@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small ONNX files, field by field (onnx.proto), for tests of the program from outside."""
-F32, U8, I8, I32, I64, BOOL, F16, I4 = 1, 2, 3, 6, 7, 9, 10, 22
+import struct
+
+F32, U8, I8, I32, I64, STRING, BOOL, F16, I4 = 1, 2, 3, 6, 7, 8, 9, 10, 22
 _BYTES = {F32: 4, U8: 1, I8: 1, I32: 4, I64: 8, BOOL: 1, F16: 2, I4: 0.5}
 
 
@@ -15,18 +17,21 @@ def wire(number, value):
 
 
 def value(name, element, dims=()):
-    """What an input or output of a graph is."""
-    shape = b"".join(wire(1, wire(1, size)) for size in dims)
+    """What an input or output of a graph is; a size that is a text is a symbol."""
+    shape = b"".join(wire(1, wire(2 if isinstance(size, str) else 1, size)) for size in dims)
     return wire(1, name) + wire(2, wire(1, wire(1, element) + wire(2, shape)))
 
 
 def attribute(name, setting):
-    """A whole number, a list of them, or the bytes of a graph."""
+    """A whole number, the bytes of a graph, or a list of whole numbers, floats or texts."""
     if isinstance(setting, int):
         return wire(5, wire(1, name) + wire(3, setting) + wire(20, 2))
     if isinstance(setting, bytes):
         return wire(5, wire(1, name) + wire(6, setting) + wire(20, 5))
-    return wire(5, wire(1, name) + b"".join(wire(8, number) for number in setting) + wire(20, 7))
+    if isinstance(setting[0], float):
+        return wire(5, wire(1, name) + b"".join(bytes([7 << 3 | 5]) + struct.pack("<f", number) for number in setting) + wire(20, 6))
+    field, kind = (9, 8) if isinstance(setting[0], str) else (8, 7)
+    return wire(5, wire(1, name) + b"".join(wire(field, each) for each in setting) + wire(20, kind))
 
 
 def node(op_type, inputs, *outputs, domain="", **attributes):
@@ -52,5 +57,10 @@ def graph(name, body, inputs, outputs):
 
 
 def model(main, opset=21):
-    operator_sets = wire(8, wire(1, "") + wire(2, opset)) + wire(8, wire(1, "com.microsoft") + wire(2, 1))
+    operator_sets = wire(8, wire(1, "") + wire(2, opset)) + wire(8, wire(1, "com.microsoft") + wire(2, 1)) + wire(8, wire(1, "ai.onnx.ml") + wire(2, 3))
     return wire(1, 10) + wire(7, main) + operator_sets
+
+
+def file_of(body, inputs, outputs, opset=20):
+    """A model of one graph."""
+    return model(graph("model", body, inputs, outputs), opset)

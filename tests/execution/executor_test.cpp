@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../../src/execution/packed_constants.hpp"
+#include "../../src/execution/special_nodes.hpp"
 #include "support/catch.hpp"
+#include "support/fake_device.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/execution/executor.hpp>
 #include <benanza/execution/random_tensor.hpp>
@@ -254,4 +257,54 @@ TEST_CASE("an index that points beyond a tensor is refused before a plan reads t
     CHECK(testing::message_of<InputError>([&] {
             (void)executor.run({{"x", x}, {"i", index(0, beyond)}});
           }).find("expected less than 3") != std::string::npos);
+}
+
+TEST_CASE("a backend that works in a device's memory is refused before it is handed the processor's") {
+  const auto device = std::make_shared<const test::FakeDeviceBackend>(std::make_shared<test::FakeDevice>(),
+                                                                      std::vector<test::FakeDevicePlan>(1));
+  const auto message = testing::message_of<UsageError>([&] {
+    (void)Executor::load(testing::import_text("m (float[2] x) => (float[2] y) { y = Relu(x) }", {.executable = true}),
+                         {.backends = {device}});
+  });
+  CHECK(message.find("backend 'fake' works in a device's memory") != std::string::npos);
+}
+
+TEST_CASE("what the executor computes by itself counts as the reference's work, sizes do not") {
+  const auto plans = [](const std::string& model, const Inputs& inputs) {
+    Executor executor = Executor::load(testing::import_text(model, {.executable = true}));
+    std::vector<std::string> result;
+    const Execution execution = executor.run(inputs);
+    for (const auto& run : execution.nodes) result.push_back(run.op_type + ": " + run.plan);
+    return result;
+  };
+  using Plans = std::vector<std::string>;
+  const Tensor x = floats({4}, {0, 2, 0, 5});
+  CHECK(plans("m (float[4] x) => (int64[1,k] y) { y = NonZero(x) }", {{"x", x}}) == Plans{"NonZero: reference"});
+  CHECK(plans("m (float[4] x) => (bool[4] y) { y = IsInf<detect_negative = 0>(x) }", {{"x", x}}) ==
+        Plans{"IsInf: reference"});
+  CHECK(plans("m (float[4] x, bool[4] c) => (int64[1] n) { k = Compress(x, c) n = Shape(k) }",
+              {{"x", x}, {"c", Tensor::of(DataType::boolean, {4}, Values{1, 0, 1, 1})}}) ==
+        Plans{"Compress: reference"});
+}
+
+TEST_CASE("a fill repeats elements of less than a byte") {
+  Node node;
+  node.op_type = "ConstantOfShape";
+  node.attributes["value"] = Literal{.ints = {3}, .floats = {}};
+  const execution::NodeTensors sizes{Tensor::of(DataType::i64, {1}, Values{5})};
+  CHECK(execution::filled(node, sizes, DataType::i4).values() == Values(5, 3.0));
+  CHECK(execution::filled(node, sizes, DataType::u2).values() == Values(5, 3.0));
+  CHECK(execution::filled(node, sizes, DataType::i16).values() == Values(5, 3.0));
+}
+
+TEST_CASE("constants that begin at one address and end at others are kept apart") {
+  const Tensor whole = floats({3}, {1, 2, 3});
+  const Tensor part(DataType::f32, {1}, nullptr, whole.data());
+  execution::PackedConstants packed;
+  const void* const first = packed.row_major(part);
+  const void* const second = packed.row_major(whole);
+  REQUIRE(first != second);
+  CHECK(load(second, DataType::f32, 2) == 3);
+  CHECK(packed.row_major(part) == first);
+  CHECK(packed.row_major(whole) == second);
 }

@@ -40,7 +40,8 @@ struct TensorInfo {
 /// What one node took. The nodes of a loop's body come once for each pass.
 struct NodeRun {
   std::string node{}, op_type{};
-  /// `onednn brgconv:avx2,threads=1`; `reference`; empty for what computes nothing (views, sizes).
+  /// `onednn brgconv:avx2,threads=1`; `reference`, also for what the executor computes by itself; empty for what
+  /// computes nothing (views, sizes).
   std::string plan{};
   Seconds time{};
 };
@@ -70,8 +71,8 @@ struct Execution {
 class Executor {
  public:
   /// Imports the model, maps its weights, computes once what constants make, and prepares plans. Throws as
-  /// `import_onnx` does, InputError for weights that are not there, and NotExecutable, where a node can be seen to be
-  /// so before data is known.
+  /// `import_onnx` does, InputError for weights that are not there and for constant indices out of range, UsageError
+  /// for a backend of a device, and NotExecutable, where a node can be seen to be so before data is known.
   [[nodiscard]] static Executor load(const std::filesystem::path& file, ExecutorOptions options = {});
   /// The same of a graph that was imported with `executable`; its file is read where it has weights.
   [[nodiscard]] static Executor load(Graph graph, ExecutorOptions options = {});

@@ -32,7 +32,8 @@ struct WitnessOptions {
 /// layouts change between them. On a device all operands lie in its memory, and calls are recorded and launched as one
 /// graph where its libraries can be recorded; a node that no plan of the device runs is refused. A model with control
 /// flow, or with sizes that data decides, is executed node by node on the processor and refused on a device. Where
-/// there is none, `Witness::refused` says why: a node that nothing computes, outputs that are wrong.
+/// there is none, `Witness::refused` says why: a node that nothing computes, outputs that are wrong, or what failed
+/// meanwhile. Throws no Error.
 [[nodiscard]] Witness make_witness(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options);
 
 }  // namespace benanza

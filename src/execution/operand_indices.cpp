@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operand_indices.hpp"
+
+#include <benanza/error.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+
+namespace benanza::execution {
+
+namespace {
+
+/// What an index may be: `least` and more, but less than `end`.
+struct IndexRange {
+  double least = 0, end = 0;
+};
+
+/// By the place of the index in its operand; none where the operand holds numbers.
+using IndexRanges = std::function<IndexRange(std::int64_t place)>;
+
+/// Tuples of `length` coordinates, each on an axis of its own.
+IndexRanges of_tuples(const TensorShape& x, std::int64_t first_axis, std::int64_t length) {
+  return [x, first_axis, length](std::int64_t place) {
+    const auto size = static_cast<double>(x[static_cast<std::size_t>(first_axis + place % length)]);
+    return IndexRange{-size, size};
+  };
+}
+
+template <class... Ops>
+bool is_one_of(const Layer& layer) {
+  return (std::holds_alternative<Ops>(layer) || ...);
+}
+
+IndexRanges ranges_of(const Layer& layer, const Operand& operand) {
+  if (operand.contents != Contents::indices) return {};
+  if (const auto* gather = std::get_if<op::GatherNd>(&layer))
+    return of_tuples(gather->x, gather->batch_dims, gather->indices.back());
+  if (const auto* scatter = std::get_if<op::ScatterNd>(&layer))
+    return of_tuples(scatter->x, 0, scatter->indices.back());
+  const auto limit = static_cast<double>(operand.limit);
+  if (is_one_of<op::Gather, op::GatherElements, op::GatherGradient, op::ScatterElements>(layer))
+    return [limit](std::int64_t) { return IndexRange{-limit, limit}; };
+  if (is_one_of<op::Loss, op::LossGradient, op::PoolGradient, op::RoiAlign>(layer))
+    return [limit](std::int64_t) { return IndexRange{0, limit}; };
+  return {};
+}
+
+}  // namespace
+
+void check_indices(const Node& node, const BoundNode& bound, std::size_t i, const Tensor& operand) {
+  const IndexRanges ranges = ranges_of(bound.layer, bound.shapes.inputs[i]);
+  if (!ranges) return;
+  const auto ignored = bound.parameters.ignored_target;
+  for (std::int64_t place = 0; place < operand.elements(); ++place) {
+    const double index = operand[place];
+    const IndexRange range = ranges(place);
+    if ((index >= range.least && index < range.end) || (ignored && index == static_cast<double>(*ignored))) continue;
+    throw InputError("node '" + node.name + "': index " + std::to_string(static_cast<std::int64_t>(index)) +
+                     " at element " + std::to_string(place) + ", expected " +
+                     (range.least < 0 ? "" : "at least 0 and ") + "less than " +
+                     std::to_string(static_cast<std::int64_t>(range.end)));
+  }
+}
+
+}  // namespace benanza::execution
