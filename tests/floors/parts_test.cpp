@@ -218,6 +218,11 @@ TEST_CASE("sums of what comes before", "[floors]") {
   check_least(first_of("<exclusive = 1>", "1"), {0, 0, row});
   check_least(first_of("<exclusive = 1>", "2"), {0, row, 2 * row});
   check_least(first_of("<exclusive = 1>", "3"), {64, 2 * row, 3 * row});
+  // And products of it.
+  check_least(least_layers(R"((float[64, 64] x) => (float[3, 64] y)
+      <int64[1] a = {0}, int64[1] b = {3}, int64 k = {0}> { v = CumProd(x, k) y = Slice(v, a, b) })",
+                           {}, 26),
+              {2 * 64, 3 * row, 3 * row});
 }
 
 TEST_CASE("a mean needs no scale and no variance", "[floors]") {
@@ -239,7 +244,9 @@ TEST_CASE("items of a batch are apart", "[floors]") {
   const auto first_of = [](const std::string& x, const std::string& y, const std::string& node, int opset = 21) {
     const auto model =
         least_layers("(float[" + x +
-                         "] x, float[2, 2, 2, 2] g, float[2, 1, 4, 4] z, float[1, 1, 2, 2] w) => (float[1, " + y +
+                         "] x, float[2, 2, 2, 2] g, float[2, 1, 4, 4] z, float[1, 1, 2, 2] w, "
+                         "float[2, 8, 16] c, int64[2] n) => (float[1, " +
+                         y +
                          "] y) <int64 k = {1}, int64 l = {8}, int64[2] size = {4, 4}, int64[2] block = {2, 2}, "
                          "int64[1] a = {0}, int64[1] b = {1}> { r = Relu(x) d = " +
                          node + " y = Slice(d, a, b) }",
@@ -254,6 +261,7 @@ TEST_CASE("items of a batch are apart", "[floors]") {
   // 3 x 3 places of windows of 2 x 2, each of which has two offsets.
   CHECK(first_of("2, 8, 3, 3", "1, 3, 3", "DeformConv(z, w, r)") == Approx(72));
   CHECK(first_of("2, 4, 9", "1, 4, 4", "Col2Im(r, size, block)") == Approx(36));
+  CHECK(first_of("2, 1, 16", "8, 16", "TensorScatter(c, r, n)", 24) == Approx(16));
 }
 
 TEST_CASE("indices of positions that are needed", "[floors]") {
