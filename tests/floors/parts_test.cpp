@@ -65,6 +65,40 @@ TEST_CASE("what a scatter overwrites is not computed", "[floors]") {
   }
 }
 
+TEST_CASE("updates of places that nobody reads are not computed", "[floors]") {
+  // Row 5 of x is replaced by a product.
+  const auto read = [](const std::string& from, const std::string& to) {
+    return least_layers(R"((float[64, 64] x, float[1, 64] a, float[64, 64] w) => (float[1, 64] y)
+        <int64[1, 1] i = {5}, int64[1] from = {)" +
+                        from + "}, int64[1] to = {" + to +
+                        "}> { u = MatMul(a, w) h = ScatterND(x, i, u) s = Slice(h, from, to) y = Relu(s) }");
+  };
+  const auto other = read("0", "1");
+  CHECK(other.single.layers.front().needed.flops.value == 0);
+  CHECK(other.single.model_reads.value <= row);
+  CHECK(read("5", "6").single.layers.front().needed.flops.value == product_row);
+  // Element by element: row 2 of three gets the second of two rows of updates.
+  const auto elements = least_layers(R"((float[3, 4] x, float[2, 64] a, float[64, 4] w) => (float[1, 4] y)
+      <int64[2, 4] i = {0, 0, 0, 0, 2, 2, 2, 2}, int64[1] from = {2}, int64[1] to = {3}> {
+        u = MatMul(a, w) h = ScatterElements(x, i, u) s = Slice(h, from, to) y = Relu(s) })");
+  CHECK(elements.single.layers.front().needed.flops.value == Approx(2 * 64 * 4));
+}
+
+TEST_CASE("places that a scatter adds to may be one", "[floors]") {
+  // 512 sums of 64. The updates and indices, and one row that is read and written.
+  check_least(least_layers(R"((float[1000, 64] x, int64[512, 1] i, float[512, 64] u) => (float[1000, 64] y) {
+      y = ScatterND<reduction = "add">(x, i, u) })"),
+              {512 * 64, 512 * row + 512 * 8 + row, row});
+  // One of each column.
+  check_least(least_layers(R"((float[1000, 64] x, int64[512, 64] i, float[512, 64] u) => (float[1000, 64] y) {
+      y = ScatterElements<axis = 0, reduction = "mul">(x, i, u) })"),
+              {512 * 64, 512 * row + 512 * 64 * 8 + row, row});
+  // Constants that name row 5 twice, and row 7.
+  check_least(least_layers(R"((float[10, 64] x, float[3, 64] u) => (float[10, 64] y) <int64[3, 1] i = {5, -5, 7}> {
+      y = ScatterND<reduction = "add">(x, i, u) })"),
+              {3 * 64, 3 * row + 2 * row, 2 * row});
+}
+
 TEST_CASE("padded positions show what lies at the edge", "[floors]") {
   const auto padded = [](const std::string& mode, const std::string& cells, const std::string& from,
                          const std::string& to, const std::string& rows) {
@@ -184,6 +218,11 @@ TEST_CASE("sums of what comes before", "[floors]") {
   check_least(first_of("<exclusive = 1>", "1"), {0, 0, row});
   check_least(first_of("<exclusive = 1>", "2"), {0, row, 2 * row});
   check_least(first_of("<exclusive = 1>", "3"), {64, 2 * row, 3 * row});
+  // And products of it.
+  check_least(least_layers(R"((float[64, 64] x) => (float[3, 64] y)
+      <int64[1] a = {0}, int64[1] b = {3}, int64 k = {0}> { v = CumProd(x, k) y = Slice(v, a, b) })",
+                           {}, 26),
+              {2 * 64, 3 * row, 3 * row});
 }
 
 TEST_CASE("a mean needs no scale and no variance", "[floors]") {
@@ -198,6 +237,52 @@ TEST_CASE("scales of 4-bit weights follow the columns", "[floors]") {
         t = com.microsoft.MatMulNBits<K = 64, N = 32, bits = 4, block_size = 32>(x, w, s) y = Slice(t, a, b) })",
                            {{"w", u8, {32, 2, 16}, 1}, {"s", f32, {64}}}),
               {2 * 64 * 16, row + 16 * 32 + 16 * 2 * 4, 16 * 4});
+}
+
+TEST_CASE("items of a batch are apart", "[floors]") {
+  // The first of two items, whose operand is a Relu of `x`: half of its elements.
+  const auto first_of = [](const std::string& x, const std::string& y, const std::string& node, int opset = 21) {
+    const auto model =
+        least_layers("(float[" + x +
+                         "] x, float[2, 2, 2, 2] g, float[2, 1, 4, 4] z, float[1, 1, 2, 2] w, "
+                         "float[2, 8, 16] c, int64[2] n) => (float[1, " +
+                         y +
+                         "] y) <int64 k = {1}, int64 l = {8}, int64[2] size = {4, 4}, int64[2] block = {2, 2}, "
+                         "int64[1] a = {0}, int64[1] b = {1}> { r = Relu(x) d = " +
+                         node + " y = Slice(d, a, b) }",
+                     {}, opset);
+    return model.single.layers.front().needed.flops.value;
+  };
+  CHECK(first_of("2, 16, 1", "16, 2", "DFT(r, , k)") == Approx(16));
+  CHECK(first_of("2, 16, 1", "16, 2", "DFT<axis = 1>(r)", 17) == Approx(16));
+  // Two frames of 8 samples, 5 bins.
+  CHECK(first_of("2, 16, 1", "2, 5, 2", "STFT(r, l, , l)") == Approx(16));
+  CHECK(first_of("2, 1, 8, 8", "1, 2, 2", "GridSample(r, g)") == Approx(64));
+  // 3 x 3 places of windows of 2 x 2, each of which has two offsets.
+  CHECK(first_of("2, 8, 3, 3", "1, 3, 3", "DeformConv(z, w, r)") == Approx(72));
+  CHECK(first_of("2, 4, 9", "1, 4, 4", "Col2Im(r, size, block)") == Approx(36));
+  CHECK(first_of("2, 1, 16", "8, 16", "TensorScatter(c, r, n)", 24) == Approx(16));
+}
+
+TEST_CASE("indices of positions that are needed", "[floors]") {
+  SECTION("one of 512 rows of a one-hot code") {
+    check_least(least_layers(R"((int64[512] t) => (float[1, 1000] y)
+        <int64 d = {1000}, float[2] v = {0, 1}, int64[1] a = {7}, int64[1] b = {8}> {
+          o = OneHot(t, d, v) y = Slice(o, a, b) })"),
+                {0, 8, 4000});
+  }
+  SECTION("one of 8 boxes: corners and the place of its image") {
+    const auto model = least_layers(R"((float[1, 2, 8, 8] x, float[8, 4] r, int64[8] n) => (float[1, 2, 2, 2] y)
+        <int64[1] a = {3}, int64[1] b = {4}> {
+          d = RoiAlign<output_height = 2, output_width = 2, sampling_ratio = 1>(x, r, n) y = Slice(d, a, b) })");
+    CHECK(model.single.model_reads.value == Approx(4 * 4 + 8));
+  }
+  SECTION("scales of half of the columns, one for each half of them") {
+    check_least(least_layers(R"((uint8[64, 64] x, float[2, 64] s) => (float[64, 32] y)
+        <int64[1] a = {0}, int64[1] b = {32}, int64[1] axis = {1}> {
+          d = DequantizeLinear<axis = 0, block_size = 32>(x, s) y = Slice(d, a, b, axis) })"),
+                {2 * 64 * 32, 64 * 32 + 2 * 32 * 4, 64 * 32 * 4});
+  }
 }
 
 }  // namespace parts_of_operands

@@ -49,6 +49,50 @@ TEST_CASE("of what a loop collects the passes count that are read", "[floors]") 
   }
 }
 
+TEST_CASE("what no pass reads counts in the last one", "[floors]") {
+  SECTION("the number of the pass as a float, 64 products, and the product with w") {
+    check_least(least_layers(R"((float[1, 64] c, float[1, 64] x) => (float[1, 64] y) <int64 n = {1000}> {
+        y = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) => (bool on, float[1, 64] h2) {
+          on = Identity(go) f = Cast<to = 1>(i) s = Mul(c, f) h2 = MatMul(s, w) }> })",
+                             {{"w", f32, {64, 64}}}),
+                {1 + 64 + 2 * macs, row + square, row});
+  }
+  SECTION("the last pass reads what 49 have made") {
+    check_least(least_layers(R"((float[1, 64] x, float[1, 64] z) => (float[1, 64] y) <int64 n = {50}> {
+        p, y = Loop (n, "", x, z) <body = b (int64 i, bool go, float[1, 64] g, float[1, 64] h) =>
+          (bool on, float[1, 64] g2, float[1, 64] h2) { on = Identity(go) g2 = MatMul(g, w) h2 = Relu(g) }> })",
+                             {{"w", f32, {64, 64}}}),
+                {64 + 49 * 2 * macs, row + square, row});
+  }
+  SECTION("a product that is the same in all passes") {
+    check_least(least_layers(R"((float[1, 64] c, float[1, 64] x) => (float[1, 64] y) <int64 n = {50}> {
+        y = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) => (bool on, float[1, 64] h2) {
+          on = Identity(go) h2 = MatMul(c, w) }> })",
+                             {{"w", f32, {64, 64}}}),
+                {2 * macs, row + square, row});
+  }
+  SECTION("what a part of the passes collects: 3 maxima and 5 products, of which the fourth pass has both") {
+    check_least(least_layers(R"((float[1, 64] x, float[10, 1, 64] xs) => (float[3, 1, 64] y, float[5, 1, 64] z)
+        <int64[1] a = {1}, int64[1] b = {4}, int64[1] c = {3}, int64[1] d = {8}> {
+          p, s, t = Scan<num_scan_inputs = 1, body = b (float[1, 64] g, float[1, 64] v) =>
+            (float[1, 64] g2, float[1, 64] r, float[1, 64] m) { g2 = Identity(g) r = Relu(v) m = MatMul(v, w) }>(x, xs)
+          y = Slice(s, a, b) z = Slice(t, c, d) })",
+                             {{"w", f32, {64, 64}}}),
+                {3 * 64 + 5 * 2 * macs, row + square, 8 * row});
+  }
+}
+
+TEST_CASE("a Scan's defaults may be written out", "[floors]") {
+  // One step of 1,000 is read.
+  check_least(least_layers(R"((float[1, 64] x, float[1000, 1, 64] xs) => (float[1, 1000] y) <int64 i = {0}> {
+      p, s = Scan<num_scan_inputs = 1, scan_input_axes = [0], scan_input_directions = [0], scan_output_axes = [0],
+                  scan_output_directions = [0], body = b (float[1, 64] g, float[1, 64] v) =>
+        (float[1, 64] g2, float[1, 1000] e) { g2 = Identity(g) e = MatMul(v, w) }>(x, xs)
+      y = Gather<axis = 0>(s, i) })",
+                           {{"w", f32, {64, 1000}}}),
+              {2 * 64 * 1000, row + 64 * 1000 * 4, 4000});
+}
+
 TEST_CASE("what a Scan computes of nothing that changes counts once", "[floors]") {
   // One element of what is scanned counts, which is too little.
   check_least(least_layers(R"((float[1, 64] h0, float[20, 64] xs, float[64, 64] w, float[1, 64] c) => (float[1, 64] y) {
@@ -118,6 +162,34 @@ TEST_CASE("gates that change nothing are not computed", "[floors]") {
         s, h, c = LSTM<hidden_size = 64, layout = 1>(x, w, r) y = Slice(h, a, b) })",
                              {w, r}),
                 {7 * 4 * gate + 4 * 9 * 64 - (gate + 3 * 64), 4 * row + 8 * square, row});
+  }
+}
+
+TEST_CASE("of the last step those units count that are read", "[floors]") {
+  const auto first_unit = [](const std::string& steps, const std::string& node, std::int64_t gates,
+                             const std::string& inputs = "") {
+    return least_layers("(float[" + steps + ", 1, 64] x" + inputs +
+                            ") => (float[1, 1, 1] y) <int64[1] a = {0}, int64[1] b = {1}, int64[1] axis = {2}> { " +
+                            node + " y = Slice(h, a, b, axis) }",
+                        {{"w", f32, {1, gates * 64, 64}}, {"r", f32, {1, gates * 64, 64}}});
+  };
+  SECTION("one step of an LSTM: a row for each of three gates") {
+    check_least(first_unit("1", "s, h, c = LSTM<hidden_size = 64>(x, w, r)", 4), {3 * 128 + 6, row + 3 * row, 4});
+  }
+  SECTION("two steps: three gates whole, then a row of inputs and states for each of four") {
+    check_least(first_unit("2", "s, h, c = LSTM<hidden_size = 64>(x, w, r)", 4),
+                {3 * 2 * macs + 6 * 64 + 4 * 2 * 128 + 9, 2 * row + 3 * square + row + 4 * row, 4});
+  }
+  SECTION("its cell state: the output gate is left out") {
+    check_least(first_unit("1", "s, c, h = LSTM<hidden_size = 64>(x, w, r)", 4), {2 * 128 + 3, row + 2 * row, 4});
+  }
+  SECTION("one step of an RNN") {
+    check_least(first_unit("1", "s, h = RNN<hidden_size = 64>(x, w, r)", 1), {128 + 2, row + row, 4});
+  }
+  SECTION("a GRU whose reset gate scales all of the state before the product") {
+    // 64 reset gates of inputs, states, a sigmoid and a product; two further gates, of one unit.
+    check_least(first_unit("1", "s, h = GRU<hidden_size = 64>(x, w, r, , , h0)", 3, ", float[1, 1, 64] h0"),
+                {64 * (2 * 128 + 2) + 2 * 2 * 128 + 6, 2 * row + 2 * square + 4 * row, 4});
   }
 }
 

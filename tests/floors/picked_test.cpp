@@ -284,4 +284,12 @@ TEST_CASE("a choice by a constant needs each operand where it is chosen", "[floo
   check_least(model, {2 * 64 * 64 * 64 + 64 * 64, 2 * square + 64, square});
 }
 
+TEST_CASE("a choice by a table needs each operand at its places", "[floors]") {
+  // Two rows of four come from the first product, two from the second.
+  const auto model = least_layers(R"((float[4, 64] x, float[4, 64] z, float[64, 4] w) => (float[4, 4] y)
+      <bool[4, 4] m = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}> {
+        a = MatMul(x, w) b = MatMul(z, w) y = Where(m, a, b) })");
+  for (const std::size_t k : {0U, 1U}) CHECK(model.single.layers[k].needed.flops.value == Approx(2 * 64 * 4 * 2));
+}
+
 }  // namespace picked_places

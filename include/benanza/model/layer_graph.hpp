@@ -13,17 +13,39 @@
 #include <benanza/model/memory_bound.hpp>
 #include <benanza/model/model_layers.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace benanza {
 
 /// Single form.
 [[nodiscard]] LayerGraph make_layer_graph(const Graph& graph);
+
+/// The arithmetic of layers that none of the outputs needs, by who reads no more than a part; the most first.
+[[nodiscard]] inline std::vector<DeadWork> dead_work(std::span<const Occurrence> layers) {
+  std::map<std::vector<std::string>, DeadWork> by_readers;
+  for (const auto& at : layers) {
+    const Flops dead = (cost(at.layer).flops - at.needed.flops) * static_cast<double>(at.repeat);
+    if (dead.value <= 0 || at.live.conditional || (at.live.readers.empty() && at.live.flops > 0))
+      continue;  // what meets copies or zeros is not dead, but less; and what data leave out may be needed
+    DeadWork& work = by_readers[at.live.readers];
+    work.readers = at.live.readers;
+    work.nodes.insert(work.nodes.end(), at.nodes.begin(), at.nodes.end());
+    work.flops += dead;
+  }
+  std::vector<DeadWork> result;
+  for (auto& [readers, work] : by_readers) result.push_back(std::move(work));
+  std::stable_sort(result.begin(), result.end(),
+                   [](const DeadWork& a, const DeadWork& b) { return a.flops > b.flops; });
+  return result;
+}
 
 namespace detail {
 
@@ -126,6 +148,8 @@ class LayerGraphBuilder {
     for (const auto& output : node.outputs)
       if (output) made.outputs.push_back(tensor(graph, scope, *output));
     for (TensorId output : made.outputs) result_.tensors[output].producers.push_back(result_.layers.size());
+    nodes_.push_back(&node);
+    certain_.push_back(certain_places({node, graph, made.layer}));
     note_caches(graph, scope, node, made.layer);
     if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
         opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)) && !has_strings(node, graph))
@@ -222,7 +246,9 @@ class LayerGraphBuilder {
       values.push_back(
           {tensor(body, inner, body.inputs[i + body_skip]), tensor(body, inner, body.outputs[i + out_skip])});
     serialise(begin, values, node.trip_count.value_or(1));
-    hoist(inner, changing_inputs(body, carried, body_skip, out_skip), begin, node.trip_count.value_or(1));
+    hoist(body, inner, changing_inputs(body, carried, body_skip, out_skip), begin, node.trip_count.value_or(1));
+    for (std::size_t i = 0; i < std::min(body_skip, body.inputs.size()); ++i)
+      if (inner[body.inputs[i]]) counters_.insert(*inner[body.inputs[i]]);
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
       const TensorId from = tensor(body, inner, body.outputs[i + out_skip]);
       keep(from);  // read by the next pass, or collected
@@ -293,7 +319,8 @@ class LayerGraphBuilder {
 
   /// A layer of a body that nothing that changes reaches does the same in every pass: once is enough. What is Opaque
   /// may draw random numbers.
-  void hoist(const Scope& inner, const std::vector<ValueId>& changing, std::size_t begin, std::int64_t trips) {
+  void hoist(const Graph& body, const Scope& inner, const std::vector<ValueId>& changing, std::size_t begin,
+             std::int64_t trips) {
     if (trips < 2) return;
     std::vector<bool> changes(result_.layers.size(), false);
     for (std::size_t i = begin; i < result_.layers.size(); ++i) {
@@ -306,7 +333,9 @@ class LayerGraphBuilder {
         for (const auto producer : result_.tensors[*input].producers)
           changes[i] = changes[i] || (producer >= begin && changes[producer]);
       }
-      if (!changes[i]) at.repeat /= trips;
+      if (changes[i]) continue;
+      at.repeat /= trips;
+      at.live = live_->once(*nodes_[i], body, at.live);
     }
   }
 
@@ -329,6 +358,9 @@ class LayerGraphBuilder {
       result_.tensors[id].behind = {{id, std::min(tensor.bytes(), tensor.stored.value_or(tensor.bytes()))}};
     }
   }
+
+  /// The share of operand or result `k` of a layer that it touches for certain, of what its operator says.
+  [[nodiscard]] double certain_share(std::size_t layer, std::size_t k) const { return k == 0 ? certain_[layer] : 1; }
 
   /// Whether operand `k` is what a layer of movement moves, and not a list of sizes or places.
   [[nodiscard]] bool is_moved(const Occurrence& at, std::size_t k) const {
@@ -378,6 +410,9 @@ class LayerGraphBuilder {
   std::set<TensorId> bypassed_{};  // constants of which something computed is read instead
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
   std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> what they hold, in order
+  std::vector<const Node*> nodes_{};                             // of each layer
+  std::vector<double> certain_{};  // of each layer, the share of what it updates that is certain
+  std::set<TensorId> counters_{};  // numbers and conditions of passes, which no memory has to hold
   std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass
 };
 

@@ -7,6 +7,7 @@
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/live_needs.hpp>
 #include <benanza/model/detail/live_sequences.hpp>
+#include <benanza/model/detail/passes.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
@@ -40,6 +41,17 @@ class LiveElements {
 
   /// The share of a node without bodies.
   [[nodiscard]] const LiveShare& of(const Node& node) const { return shares_.at(&node); }
+  /// Its share, if one pass of a loop with this body does the work of all.
+  [[nodiscard]] LiveShare once(const Node& node, const Graph& body, LiveShare share) const {
+    const auto factor = passes_.find({&body, &node});
+    if (factor == passes_.end()) return share;
+    const auto undo = [](double& part, double by) {
+      if (by > 0) part = std::min(1.0, part / by);
+    };
+    undo(share.flops, factor->second.flops);
+    for (std::size_t k = 0; k < share.outputs.size(); ++k) undo(share.outputs[k], factor->second.output(k));
+    return share;
+  }
   /// How much of a value is needed, by all of its readers together.
   [[nodiscard]] double of(const Graph& graph, ValueId id) const { return needed_.at(&graph).at(id); }
 
@@ -324,7 +336,7 @@ class LiveElements {
       if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;
       any = true;
       const ValueId result = body.outputs[i + out_skip];
-      const bool stacked = i >= carried && node.attribute<detail::Dims>("scan_output_axes", {}).empty();
+      const bool stacked = i >= carried && detail::stacks_in_order(node);
       need(body, wanted, result, stacked ? of_each_pass(values[*node.outputs[i]]) : values[*node.outputs[i]]);
     }
     if (any && !scan && !body.outputs.empty()) need(body, wanted, body.outputs[0]);  // whether there is another pass
@@ -332,6 +344,7 @@ class LiveElements {
     for (std::size_t pass = 0; pass <= most_passes; ++pass) {
       inner = wanted;
       walk(body, inner);
+      if (node.trip_count && static_cast<std::int64_t>(pass) + 1 >= *node.trip_count) break;  // no pass is before it
       bool more = false;
       for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i) {
         const ValueId result = body.outputs[i + out_skip];
@@ -342,7 +355,7 @@ class LiveElements {
       }
       if (!more) break;
     }
-    leave_passes(node, values, wanted, carried, out_skip);
+    const std::optional<Values> first = leave_passes(node, values, wanted, carried, body_skip, out_skip);
     const bool may_be_skipped = any && !scan && may_have_no_pass(graph, node);
     if (may_be_skipped) {
       Values none = nothing(body);
@@ -359,7 +372,7 @@ class LiveElements {
         need(graph, values, *node.inputs[i]);
         continue;
       }
-      Needed read = inner[body.inputs[formal]];
+      Needed read = (first && i - skip < carried ? *first : inner)[body.inputs[formal]];
       if (may_be_skipped) {  // without a pass it is the result
         const auto result = i - skip < node.outputs.size() ? node.outputs[i - skip] : std::nullopt;
         read.part = result ? common(read.part, values[*result].part) : Region(read.part.dims());
@@ -380,77 +393,108 @@ class LiveElements {
     return false;
   }
 
-  /// Where nobody needs what the last pass hands on, no pass behind the last collected result that is needed takes
-  /// place; and what is collected alone is computed in the passes whose result is needed.
-  void leave_passes(const Node& node, const Values& values, const Values& wanted, std::size_t carried,
-                    std::size_t out_skip) {
+  /// Passes of a loop that need the same of a body's results.
+  struct Kind {
+    Values needs{}, inner{};  ///< of the results; of all values
+    std::map<const Node*, LiveShare> shares{};
+    double passes = 0;
+  };
+
+  /// Not every pass makes what some pass makes: the last one what is read behind the loop, those before it what the
+  /// next one reads, and each what is needed of its collected results. No pass behind them takes place. Returns what
+  /// the first pass needs, if that is known. Where there are too many kinds of passes, the rest count nothing.
+  std::optional<Values> leave_passes(const Node& node, const Values& values, const Values& wanted, std::size_t carried,
+                                     std::size_t body_skip, std::size_t out_skip) {
+    constexpr std::size_t most_kinds = 32, most_steps = 10'000;
     const Graph& body = node.bodies[0].graph;
-    if (!node.trip_count || *node.trip_count < 2 || !node.attribute<detail::Dims>("scan_output_axes", {}).empty() ||
-        !node.attribute<detail::Dims>("scan_output_directions", {}).empty())
-      return;
-    const auto trips = static_cast<double>(*node.trip_count);
-    bool hands_on = false;
-    double last = 0, collected = 0;
-    Values chain = wanted;  // without what is collected alone
+    std::erase_if(passes_, [&body](const auto& each) { return each.first.first == &body; });
+    if (!node.trip_count || *node.trip_count < 2 || !detail::stacks_in_order(node)) return std::nullopt;
+    const std::int64_t trips = *node.trip_count;
+    std::vector<std::pair<ValueId, Needed>> results;
+    std::vector<Positions> made;  // the passes that make each of them
+    std::int64_t last = 0;
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
       if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;
-      hands_on = hands_on || i < carried;
-      if (i < carried) continue;
-      const Region& part = values[*node.outputs[i]].part;
-      if (part.dims().empty() || part.dims()[0] != *node.trip_count) return;
+      const Needed& all = values[*node.outputs[i]];
       Positions passes;
-      for (const auto& box : part.boxes()) passes = unite(passes, box[0]);
-      last = std::max(last, static_cast<double>(passes.runs().back().end));
-      collected = std::max(collected, static_cast<double>(passes.count()));
-      chain[body.outputs[i + out_skip]] = {.part = Region(body.value(body.outputs[i + out_skip]).dims)};
+      if (i < carried) {
+        passes = Positions::run(trips - 1, trips);
+      } else {
+        if (all.part.dims().empty() || all.part.dims()[0] != trips) return std::nullopt;
+        for (const auto& box : all.part.boxes()) passes = unite(passes, box[0]);
+      }
+      last = std::max(last, passes.runs().back().end);
+      results.emplace_back(body.outputs[i + out_skip], i < carried ? all : of_each_pass(all));
+      made.push_back(std::move(passes));
     }
-    for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i)
-      chain[body.outputs[i + out_skip]] = wanted[body.outputs[i + out_skip]];  // may be collected too
-    const double of_chain = hands_on ? 1 : last / trips, of_collected = collected / trips;
-    if (last == 0 || (of_chain == 1 && of_collected == 1)) return;
-    const std::map<const Node*, LiveShare> all = shares_;
-    const std::map<const Graph*, std::vector<double>> needed = needed_;
-    walk(body, chain);
-    std::map<const Node*, LiveShare> of_each = std::exchange(shares_, all);
+    if (last == 0) return std::nullopt;
+    const auto shares = shares_;
+    const auto needed = needed_;
+    const auto factors = passes_;
+    std::vector<Kind> kinds;
+    const auto alike = [&body](const Values& a, const Values& b) {
+      const auto is_alike = [&](ValueId id) { return a[id].part == b[id].part; };
+      return std::all_of(body.outputs.begin(), body.outputs.end(), is_alike);
+    };
+    const auto kind_of = [&](const Values& needs) {
+      return std::find_if(kinds.begin(), kinds.end(), [&](const Kind& each) { return alike(each.needs, needs); });
+    };
+    Values handed = nothing(body);  // what the next pass needs of the results
+    std::size_t steps = 0, at = 0;  // the kind
+    const std::vector<Positions::Run> runs = detail::alike_passes(made, last);
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run)
+      for (std::int64_t left = run->end - run->begin; left > 0;) {
+        Values needs = handed;
+        if (out_skip > 0) need(body, needs, body.outputs[0]);  // whether there is another pass
+        for (std::size_t r = 0; r < results.size(); ++r)
+          if (contains(made[r], Positions::run(run->begin, run->begin + 1)))
+            need(body, needs, results[r].first, results[r].second);
+        if (kinds.size() >= most_kinds && kind_of(needs) == kinds.end()) needs = nothing(body);
+        auto kind = kind_of(needs);
+        if (kind == kinds.end()) {
+          kinds.push_back({.needs = needs, .inner = needs});
+          kind = kinds.end() - 1;
+          walk(body, kind->inner);
+          kind->shares = std::exchange(shares_, shares);
+        }
+        Values before = nothing(body);
+        for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i)
+          need(body, before, body.outputs[i + out_skip], kind->inner[body.inputs[i + body_skip]]);
+        const std::int64_t count = alike(before, handed) || ++steps > most_steps ? left : 1;
+        kind->passes += static_cast<double>(count);
+        left -= count;
+        handed = std::move(before);
+        at = static_cast<std::size_t>(kind - kinds.begin());
+      }
     needed_ = needed;
-    scale_passes(body, of_each, of_chain, of_collected);
+    passes_ = factors;
+    if (kinds.size() > 1 || last < trips || !alike(kinds[0].needs, wanted))
+      scale_passes(body, body, kinds, static_cast<double>(trips));
+    return kinds[at].inner;
   }
-  void scale_passes(const Graph& body, const std::map<const Node*, LiveShare>& chain, double of_chain,
-                    double of_collected) {
-    for (const Node& node : body.nodes) {
-      for (const Body& inner : node.bodies) scale_passes(inner.graph, chain, of_chain, of_collected);
+  void scale_passes(const Graph& graph, const Graph& body, const std::vector<Kind>& kinds, double trips) {
+    for (const Node& node : graph.nodes) {
+      for (const Body& inner : node.bodies) scale_passes(inner.graph, body, kinds, trips);
       if (!node.bodies.empty()) continue;
       LiveShare& share = shares_.at(&node);
-      const LiveShare& alone = chain.at(&node);
-      const auto scaled = [&](double all, double some) { return some * of_chain + (all - some) * of_collected; };
-      share.flops = scaled(share.flops, alone.flops);
-      for (std::size_t i = 0; i < share.outputs.size(); ++i)
-        share.outputs[i] = scaled(share.outputs[i], alone.output(i));
+      LiveShare& factor = passes_[{&body, &node}];
+      factor.outputs.assign(share.outputs.size(), 1);
+      const auto scale = [&](double& all, double& by, const auto& of_kind) {
+        double sum = 0;
+        for (const Kind& kind : kinds) sum += of_kind(kind.shares.at(&node)) * kind.passes;
+        by = all > 0 ? sum / trips / all : 1;
+        all = sum / trips;
+      };
+      scale(share.flops, factor.flops, [](const LiveShare& each) { return each.flops; });
+      for (std::size_t k = 0; k < share.outputs.size(); ++k)
+        scale(share.outputs[k], factor.outputs[k], [k](const LiveShare& each) { return each.output(k); });
     }
   }
 
   std::map<const Node*, LiveShare> shares_{};
   std::map<const Graph*, std::vector<double>> needed_{};
   std::map<const Graph*, std::vector<detail::KnownElements>> known_{};
+  std::map<std::pair<const Graph*, const Node*>, LiveShare> passes_{};  // by what shares are less than those of a pass
 };
-
-/// The arithmetic of layers that none of the outputs needs, by who reads no more than a part; the most first.
-[[nodiscard]] inline std::vector<DeadWork> dead_work(std::span<const Occurrence> layers) {
-  std::map<std::vector<std::string>, DeadWork> by_readers;
-  for (const auto& at : layers) {
-    const Flops dead = (cost(at.layer).flops - at.needed.flops) * static_cast<double>(at.repeat);
-    if (dead.value <= 0 || at.live.conditional || (at.live.readers.empty() && at.live.flops > 0))
-      continue;  // what meets copies or zeros is not dead, but less; and what data leave out may be needed
-    DeadWork& work = by_readers[at.live.readers];
-    work.readers = at.live.readers;
-    work.nodes.insert(work.nodes.end(), at.nodes.begin(), at.nodes.end());
-    work.flops += dead;
-  }
-  std::vector<DeadWork> result;
-  for (auto& [readers, work] : by_readers) result.push_back(std::move(work));
-  std::stable_sort(result.begin(), result.end(),
-                   [](const DeadWork& a, const DeadWork& b) { return a.flops > b.flops; });
-  return result;
-}
 
 }  // namespace benanza

@@ -23,7 +23,7 @@ inline void LayerGraphBuilder::connect() {
       settle(*at.inputs[k]);  // what a layer makes is settled below, before it is read
       const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
       if (!is_movement(at.layer) || is_moved(at, k)) {
-        const Bytes touched = touched_input(tensor, at.layer, k);
+        const Bytes touched = touched_input(tensor, at.layer, k) * certain_share(i, k);
         reads.add(*at.inputs[k], touched);
         needed.add(*at.inputs[k], touched, at.live.input(k));
       }
@@ -52,7 +52,7 @@ inline void LayerGraphBuilder::connect() {
         for (const auto& share : held.by_base()) tensor.behind.push_back({share.first, share.second});
         continue;
       }
-      const Bytes written = touched_output(tensor, at.layer, k);
+      const Bytes written = touched_output(tensor, at.layer, k) * certain_share(i, k);
       at.written += written;
       at.needed.written += written * at.live.output(k);
       if (!is_movement(at.layer)) {
@@ -85,17 +85,18 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
   // they need, it is what they need together.
   std::map<TensorId, Bytes> weights, inputs, weights_that_may_run;
   std::set<TensorId> doubtful = bypassed_;
-  for (const auto& layer : result_.layers) {
+  for (std::size_t i = 0; i < result_.layers.size(); ++i) {
+    const Occurrence& layer = result_.layers[i];
     const bool certain = layer.branches.empty() && layer.repeat > 0;
     for (std::size_t k = 0; k < layer.inputs.size(); ++k) {
       if (!layer.inputs[k] || is_movement(layer.layer)) continue;
       const LayerTensor& tensor = result_.tensors[*layer.inputs[k]];
       DistinctBytes reads(result_);
-      const Bytes touched = touched_input(tensor, layer.layer, k);
+      const Bytes touched = touched_input(tensor, layer.layer, k) * certain_share(i, k);
       reads.add(*layer.inputs[k], touched);
       for (const auto& share : reads.by_base()) {
         const LayerTensor& base = result_.tensors[share.first];
-        if (!base.producers.empty()) continue;
+        if (!base.producers.empty() || counters_.contains(share.first)) continue;
         if (!certain || touched.value < tensor.bytes().value) doubtful.insert(share.first);
         if (layer.repeat == 0) continue;
         const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes bytes) {

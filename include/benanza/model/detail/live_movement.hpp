@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace benanza::detail {
@@ -131,20 +132,19 @@ namespace benanza::detail {
   }};
 }
 
-/// For each of the first axes of x the positions all of whose elements a scatter overwrites; none where data tell which
-/// they are, or what is written is combined with what was there.
-[[nodiscard]] inline std::vector<Positions> overwritten(const SizedNode& at) {
+/// The places along the first axes of x that a scatter's constant indices name, in order; nothing where data tell them.
+[[nodiscard]] inline std::optional<std::vector<Dims>> named_places(const SizedNode& at) {
   const bool slices = at.node.op_type == "ScatterND";
   const Dims &x = at.x(0), &indices = at.x(1);
   const auto& literal = at.graph.input(at.node, 1).literal;
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), x.size());
   if (!literal || indices.empty() || static_cast<std::int64_t>(literal->ints.size()) != element_count(indices) ||
-      at.node.attribute<std::string>("reduction", "none") != "none" || !axis ||
+      !axis ||
       (slices ? indices.back() < 1 || indices.back() > static_cast<std::int64_t>(x.size())
               : indices.size() != x.size()))
-    return {};
+    return std::nullopt;
   const std::size_t depth = slices ? static_cast<std::size_t>(indices.back()) : x.size();
-  std::set<Dims> written;
+  std::vector<Dims> places;
   const std::size_t each = slices ? depth : 1;
   for (std::size_t n = 0; n + each <= literal->ints.size(); n += each) {
     Dims place(depth);
@@ -155,8 +155,19 @@ namespace benanza::detail {
       const std::int64_t index = literal->ints[n + i];
       place[along] = index < 0 ? index + x[along] : index;
     }
-    written.insert(std::move(place));
+    places.push_back(std::move(place));
   }
+  return places;
+}
+
+/// For each of the first axes of x the positions all of whose elements a scatter overwrites; none where data tell which
+/// they are, or what is written is combined with what was there.
+[[nodiscard]] inline std::vector<Positions> overwritten(const SizedNode& at) {
+  const auto places = named_places(at);
+  if (!places || places->empty() || at.node.attribute<std::string>("reduction", "none") != "none") return {};
+  const Dims& x = at.x(0);
+  const std::set<Dims> written(places->begin(), places->end());
+  const std::size_t depth = places->front().size();
   std::vector<Positions> result;
   const std::int64_t all = product(x, 0, depth);
   for (std::size_t i = 0; i < depth; ++i) {
@@ -171,10 +182,46 @@ namespace benanza::detail {
   return result;
 }
 
-/// Scatters keep what they do not overwrite.
+/// How much of what a scatter combines with its updates is certain, as a share of what is written if all places differ:
+/// indices may repeat.
+[[nodiscard]] inline double certain_places(const SizedNode& at) {
+  const auto combines = [](const auto* layer) {
+    return layer != nullptr && layer->reduction != op::ScatterReduction::none;
+  };
+  if (!combines(std::get_if<op::ScatterNd>(&at.layer)) && !combines(std::get_if<op::ScatterElements>(&at.layer)))
+    return 1;
+  const bool slices = at.node.op_type == "ScatterND";
+  const Dims &x = at.x(0), &indices = at.x(1);
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), x.size());
+  const std::int64_t named = slices ? product(indices, 0, indices.size() - 1) : element_count(indices),
+                     all = slices ? product(x, 0, static_cast<std::size_t>(indices.back())) : element_count(x);
+  if (named < 1 || all < 1 || !axis) return 1;
+  std::int64_t certain = slices ? 1 : named / indices[*axis];  // along the axis of indices at least one
+  if (const auto places = named_places(at))
+    certain = static_cast<std::int64_t>(std::set<Dims>(places->begin(), places->end()).size());
+  return std::min(1.0, static_cast<double>(certain) / static_cast<double>(std::min(named, all)));
+}
+
+/// Scatters keep what they do not overwrite, and take the updates of places that are needed.
 [[nodiscard]] inline LiveRule scatter(const SizedNode& at) {
-  return {.operand = [all = same_axes(at), gone = overwritten(at)](std::size_t k, std::size_t j,
-                                                                   const Box& y) -> std::vector<Box> {
+  return {.operand = [at, all = same_axes(at), gone = overwritten(at), places = named_places(at)](
+                         std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+    const std::size_t depth = places && !places->empty() ? places->front().size() : 0;
+    if (k == 2 && depth > 0 && y.size() == at.x(0).size() && at.x(2).size() + depth >= y.size()) {
+      std::vector<Positions::Run> read;
+      for (std::size_t n = 0; n < places->size(); ++n) {
+        bool wanted = true;
+        for (std::size_t i = 0; i < depth; ++i)
+          wanted = wanted && contains(y[i], Positions::run((*places)[n][i], (*places)[n][i] + 1));
+        const auto update = static_cast<std::int64_t>(n);
+        if (wanted) read.push_back({update, update + 1});
+      }
+      if (read.empty()) return {};
+      const std::size_t named = at.x(2).size() + depth - y.size();  // axes of the updates that the indices have
+      std::vector<Box> boxes = unfolded(Positions(std::move(read)), std::span(at.x(2)).first(named));
+      for (Box& box : boxes) box.insert(box.end(), y.begin() + static_cast<std::ptrdiff_t>(depth), y.end());
+      return boxes;
+    }
     std::vector<Box> boxes = all.operand(k, j, y);
     for (std::size_t i = 0; k == 0 && i < gone.size(); ++i)
       for (Box& box : boxes) box[i] = without(box[i], gone[i]);
@@ -224,27 +271,37 @@ namespace benanza::detail {
   }};
 }
 
-/// Where: of a condition that is known to follow one axis, each operand is needed where it is chosen.
+/// Where: of a condition that is known, each operand is needed where it is chosen.
 [[nodiscard]] inline LiveRule choice(const SizedNode& at) {
   LiveRule rule = elementwise(at);
   const Value& condition = at.graph.input(at.node, 0);
   const auto& literal = condition.literal;
-  if (!literal || static_cast<std::int64_t>(literal->ints.size()) != condition.elements()) return rule;
-  std::size_t axis = at.y().size(), own = 0;
-  for (std::size_t i = 0; i < condition.dims.size(); ++i)
-    if (condition.dims[i] != 1) axis = at.y().size() - condition.dims.size() + i, ++own;
-  if (own > 1 || (own == 1 && condition.elements() != at.y()[axis])) return rule;
-  rule.operand = [axis, of_all = rule.operand, chosen = literal->ints](std::size_t k, std::size_t j,
-                                                                       const Box& y) -> std::vector<Box> {
+  const Dims &c = condition.dims, &result = at.y();
+  if (!literal || static_cast<std::int64_t>(literal->ints.size()) != condition.elements() || c.size() > result.size())
+    return rule;
+  const std::size_t first = result.size() - c.size();  // axis of the result that is the condition's first
+  for (std::size_t i = 0; i < c.size(); ++i)
+    if (c[i] != 1 && c[i] != result[first + i]) return rule;
+  rule.operand = [c, first, of_all = rule.operand, chosen = literal->ints](std::size_t k, std::size_t j,
+                                                                           const Box& y) -> std::vector<Box> {
     if (k == 0) return of_all(k, j, y);
-    const bool wanted = k == 1;
-    if (axis == y.size()) return (chosen.at(0) != 0) == wanted ? of_all(k, j, y) : std::vector<Box>{};
     std::vector<Positions::Run> runs;
-    for (std::size_t p = 0; p < chosen.size(); ++p)
-      if ((chosen[p] != 0) == wanted) runs.push_back({static_cast<std::int64_t>(p), static_cast<std::int64_t>(p) + 1});
-    Box part = y;
-    part[axis] = common(part[axis], Positions(std::move(runs)));
-    return part[axis].empty() ? std::vector<Box>{} : of_all(k, j, part);
+    for (std::size_t n = 0; n < chosen.size(); ++n) {
+      const auto place = static_cast<std::int64_t>(n);
+      if ((chosen[n] != 0) == (k == 1)) runs.push_back({place, place + 1});
+    }
+    std::vector<Box> boxes;
+    for (const Box& places : runs.empty() ? std::vector<Box>{} : unfolded(Positions(std::move(runs)), c)) {
+      Box part = y;
+      bool any = true;
+      for (std::size_t i = 0; i < c.size(); ++i) {
+        if (c[i] != 1) part[first + i] = common(y[first + i], places[i]);
+        any = any && !part[first + i].empty();
+      }
+      if (!any) continue;
+      for (Box& box : of_all(k, j, part)) boxes.push_back(std::move(box));
+    }
+    return boxes;
   };
   return rule;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/detail/live_items.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_products.hpp>
 #include <benanza/model/detail/live_recurrent.hpp>
@@ -45,7 +46,7 @@ namespace benanza::detail {
   if (type == "Tile") return tiling(at);
   if (type == "Pad" || type == "CenterCropPad") return padding(at);
   if (type == "Einsum") return einsum(at);
-  if (type == "CumSum") return cumulation(at);
+  if (type == "CumSum" || type == "CumProd") return cumulation(at);
   if (type == "LRN") return channel_window(at);
   if (type == "MeanVarianceNormalization") return mean_variance(at);
   if (type == "ReverseSequence") return reversal(at);
@@ -67,9 +68,10 @@ namespace benanza::detail {
   if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin") return reduction(at);
   if (type == "DynamicQuantizeLinear") return dynamic_quantization(at);
   if (type == "QuantizeLinear" || type == "DequantizeLinear") {
-    if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return std::nullopt;
+    if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return blocked_quantization(at);
     return elementwise(at, to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size()));
   }
+  if (auto axes = followed_items(at, type)) return items(at, std::move(*axes));
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (repeats_operand(at.node)) return repeated_operand(at);
   if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What LSTM, GRU and RNN need of their operands for a part of their results: a direction computes the steps up to the
-// last one that is read, and each direction has weights of its own. Gates that change nothing are left out.
+// last one that is read, of this step the units that are read, and each direction has weights of its own. Gates that
+// change nothing are left out.
 #pragma once
 
 #include <benanza/model/detail/live_rules.hpp>
@@ -80,10 +81,35 @@ struct DirectionWork {
     return units * (products + pointwise);
   }
 
+  /// The same layer without its last step: the hidden state behind the others is needed.
+  [[nodiscard]] DirectionWork earlier() const {
+    DirectionWork result = *this;
+    result.steps = std::max<std::int64_t>(0, steps - 1);
+    result.last_hidden = true;
+    return result;
+  }
+  /// Whether the last step needs the reset gate of all units, as it scales the state before a product.
+  [[nodiscard]] bool resets_all() const {
+    return layer.cell == op::Cell::gru && !layer.linear_before_reset && (hidden || steps > 1);
+  }
+  /// Arithmetic for a batch of which the last step is needed of some units, counted over all items: `any` of either
+  /// state, `shown` of the hidden state, `items` at all.
+  [[nodiscard]] double flops(double batch, double items, double any, double shown) const {
+    const auto units = static_cast<double>(layer.hidden), inputs = static_cast<double>(layer.x[2]);
+    DirectionWork silent = *this, whole = *this;
+    silent.last_hidden = false;
+    whole.last_hidden = true;
+    const double before = earlier().flops();
+    const double reset = resets_all() ? (2 * (inputs + units) + 2) * (items * units - any) : 0;  // of other units
+    const double last = any * (silent.flops() - before) + shown * (whole.flops() - silent.flops());
+    return batch * before + last / units + reset;
+  }
+
   /// The parts of weights (inputs 1 and 2), biases (3) and peepholes (7) that are needed, counted in hidden units. A
   /// constant bias of the recurrence joins that of the input.
   [[nodiscard]] std::vector<std::int64_t> parts_of(std::size_t input, bool constant) const {
     std::vector<std::int64_t> parts;
+    if (steps == 0) return parts;
     if (input == 7) {
       const bool any_cell = steps > 1 || cell || !leaves_gates;
       for (const std::int64_t gate : {0, 1, 2})  // input, output, forget
@@ -101,8 +127,9 @@ struct DirectionWork {
 };
 
 /// Results: Y (sequence, directions, batch, hidden), and the last states (directions, batch, hidden), or the same with
-/// the batch first. All units of a state go into the next one. An initial state that is a constant may be 0, and what
-/// is computed from it joins the bias: it counts as one that is not given.
+/// the batch first. All units of a hidden state go into the next one; behind the last step those count that are read.
+/// An initial state that is a constant may be 0, and what is computed from it joins the bias: it counts as one that is
+/// not given.
 [[nodiscard]] inline std::optional<LiveRule> recurrence(const SizedNode& at) {
   const auto& layer = std::get<op::Recurrent>(at.layer);
   if (at.x(0).size() != 3) return std::nullopt;
@@ -143,9 +170,16 @@ struct DirectionWork {
           if (((k >= 1 && k <= 3) || k == 7) && gates < x.size()) {
             const std::int64_t units = start.layer.hidden;
             std::vector<Positions::Run> runs;
-            for (const auto part : work.parts_of(k, constant)) runs.push_back({part * units, (part + 1) * units});
+            const auto before = work.earlier().parts_of(k, constant);
+            for (const auto part : work.parts_of(k, constant)) {
+              const bool all = std::find(before.begin(), before.end(), part) != before.end() ||
+                               (work.resets_all() && part % work.layer.gates() == DirectionWork::reset_gate);
+              const Positions read = all ? Positions::whole(units) : y.back();
+              for (const auto& run : read.runs()) runs.push_back({part * units + run.begin, part * units + run.end});
+            }
             box[gates] = common(box[gates], Positions(std::move(runs)));
           }
+          if (k == 6 && of_direction.count() == 1 && x.size() == 3) box.back() = y.back();  // of each unit its own
           boxes.push_back(std::move(box));
         }
         return boxes;
@@ -153,21 +187,29 @@ struct DirectionWork {
       .flops =
           [steps, axes, start](std::span<const Region> y, const Region&) {
             double needed = 0, of_batch = 0;
+            for (std::size_t j = 0; j < y.size(); ++j)
+              for (const auto& box : y[j].boxes())
+                of_batch = std::max(of_batch, static_cast<double>(box[axes.batch(j)].count()));
             for (std::int64_t d = 0; d < start.layer.directions; ++d) {
               DirectionWork work = start;
-              std::int64_t hidden = 0;
+              for (std::size_t j = 0; j < y.size(); ++j)
+                for (const auto& box : y[j].boxes()) work.steps = std::max(work.steps, steps(j, box, d).count());
+              if (work.steps == 0) continue;
+              const Dims last{start.layer.x[1], start.layer.hidden};  // of each item the units behind the last step
+              Region any(last), shown(last);
+              Positions items;
               for (std::size_t j = 0; j < y.size(); ++j)
                 for (const auto& box : y[j].boxes()) {
-                  const std::int64_t count = steps(j, box, d).count();
-                  work.steps = std::max(work.steps, count);
-                  if (j != 2) hidden = std::max(hidden, count);
-                  of_batch = std::max(of_batch, static_cast<double>(box[axes.batch(j)].count()));
+                  if (steps(j, box, d).count() < work.steps) continue;
+                  const Positions& of_box = box[axes.batch(j)];
+                  items = unite(items, of_box);
+                  any.add(Box{of_box, box.back()});
+                  if (j != 2) shown.add(Box{of_box, box.back()});
                 }
-              work.last_hidden = hidden == work.steps;
-              needed += work.flops();
+              needed += work.flops(of_batch, static_cast<double>(items.count()), any.count(), shown.count());
             }
             const double all = start.layer.arithmetic().flops;
-            return all > 0 ? needed * of_batch / all : 1;
+            return all > 0 ? needed / all : 1;
           }};
 }
 
