@@ -135,7 +135,7 @@ class Sequence {
   std::vector<Step> steps_{};
   std::vector<WitnessCall> calls_{};
   std::vector<StepOwner> owners_{};
-  std::size_t call_ = 0;  ///< that steps are made for
+  std::size_t call_ = 0;          ///< that steps are made for
   std::size_t end_of_calls_ = 0;  ///< the steps that follow bring outputs of the graph into row-major order
   std::vector<Region> regions_{};
   std::map<Place, std::size_t> places_{};

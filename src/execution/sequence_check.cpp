@@ -2,7 +2,6 @@
 // Calls of a sequence against the reference, one after the other.
 #include "layer_call.hpp"
 #include "sequence.hpp"
-
 #include <benanza/reference/reference.hpp>
 
 #include <cstring>

@@ -35,8 +35,7 @@ void write_csv(std::ostream& out, const GapReport& report) {
   if (witness.given())
     out << fmt::format("{},witness,,,,,{},executed,,,{},,,,\n", csv_field(gap.model), witness.median.value * 1e3,
                        gap.latency ? fmt::format("{}", gap.latency->value * 1e3) : "");
-  else
-    out << fmt::format("{},witness,,,,,,refused,{},,,,,,\n", csv_field(gap.model), csv_field(witness.refused));
+  else out << fmt::format("{},witness,,,,,,refused,{},,,,,,\n", csv_field(gap.model), csv_field(witness.refused));
 }
 
 }  // namespace benanza

@@ -26,8 +26,8 @@ bool has_totals(const ResultDatabase& database, const ModelLayers& model, const 
   return library.withheld.empty() && library.common_rounds;
 }
 
-/// Whether the best plan of the layer in one of the states moved between groups of rounds, or no sample of it was quiet:
-/// another one may be the best.
+/// Whether the best plan of the layer in one of the states moved between groups of rounds, or no sample of it was
+/// quiet: another one may be the best.
 bool has_noisy_winner(std::span<const Measurement> rows) {
   return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) {
     const bool moved = row.noisy && detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread;

@@ -32,8 +32,7 @@ void check_all_weights(const op::MatMul& product) {
     auto* const bytes = static_cast<std::uint8_t*>(plain[1].data());
     for (std::int64_t i = 0; i < shapes.inputs[1].bytes(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 163 + i / 256);
     INFO(LayerSignature(product).text() << " " << native::isa_names[static_cast<std::size_t>(isa)]);
-    for (const int threads : {1, 3})
-      CHECK(test::check_plans(*native::backend(isa), product, threads, plain) > 0);
+    for (const int threads : {1, 3}) CHECK(test::check_plans(*native::backend(isa), product, threads, plain) > 0);
   }
 }
 

@@ -13,9 +13,7 @@ namespace openmp_binding {
 
 using namespace benanza;
 
-TEST_CASE("what limits the processors is printed", "[.cpu_limit]") {
-  std::printf("limit: %s\n", cpu_limit().c_str());
-}
+TEST_CASE("what limits the processors is printed", "[.cpu_limit]") { std::printf("limit: %s\n", cpu_limit().c_str()); }
 
 /// What this program says of its processors when it is started with a variable.
 std::string limit_with(const std::string& variable) {

@@ -80,8 +80,8 @@ TEST_CASE("a model that the reference alone runs has a witness that is not repre
 
 TEST_CASE("a node of a body runs by the plan of its fastest row") {
   test::FakeHost host;
-  const auto backend = std::make_shared<const test::FakeBackend>(
-      host, std::vector<test::FakePlan>{{.name = "slow"}, {.name = "fast"}});
+  const auto backend =
+      std::make_shared<const test::FakeBackend>(host, std::vector<test::FakePlan>{{.name = "slow"}, {.name = "fast"}});
   const Graph graph = branches(), &taken = graph.nodes.at(0).bodies.at(0).graph;
   const std::string signature = LayerSignature(make_layer(taken.nodes.at(0), taken)).text();
   Run run;
@@ -106,8 +106,8 @@ TEST_CASE("a node of a body runs by the plan of its fastest row") {
 
 TEST_CASE("a model with a plan that computes something else has no witness") {
   test::FakeHost host;
-  const auto backend = std::make_shared<const test::FakeBackend>(
-      host, std::vector<test::FakePlan>{{.name = "relu", .wrong = true}});
+  const auto backend =
+      std::make_shared<const test::FakeBackend>(host, std::vector<test::FakePlan>{{.name = "relu", .wrong = true}});
   const Witness witness = make_witness(branches(), {}, {.backends = {backend}, .budget = budget});
   CHECK_FALSE(witness.given());
   CHECK(witness.refused.find("the result of fake relu,threads=1 differs") != std::string::npos);

@@ -78,8 +78,9 @@ TEST_CASE("a target of a loss is one of the classes, or the one that is ignored"
 }
 
 TEST_CASE("a box is of an image that is there") {
-  const std::string model = "m (float[2,1,2,2] x, float[1,4] boxes, int64[1] b) => (float[1,1,1,1] y) {"
-                            " y = RoiAlign<output_height = 1, output_width = 1>(x, boxes, b) }";
+  const std::string model =
+      "m (float[2,1,2,2] x, float[1,4] boxes, int64[1] b) => (float[1,1,1,1] y) {"
+      " y = RoiAlign<output_height = 1, output_width = 1>(x, boxes, b) }";
   const auto error = [&](double image) {
     return index_error(model, {{"x", numbers({2, 1, 2, 2}, Values(8, 1.0))},
                                {"boxes", numbers({1, 4}, {0, 0, 1, 1})},

@@ -36,9 +36,8 @@ void check_packed(const std::string& model, const std::map<std::string, Values>&
 
 /// Two rows: 1, 10, 100, 1000 and 10000 as factors of rows 0, 1, 15, 16 and 17 of the weights; and the sum of rows 1
 /// and 17.
-const std::map<std::string, Values> two_rows{
-    {"x", {1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 1000, 10000,
-           0, 1,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   0,    1}}};
+const std::map<std::string, Values> two_rows{{"x", {1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 1000, 10000,
+                                                    0, 1,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   0,    1}}};
 
 /// Two columns of 18 rows in blocks of 16, two rows a byte, the first in the low bits. Rows 0, 1, 15, 16 and 17 are
 /// 9, 6, 12, 0 and 15 in the first column, and 8, 7, 10, 2 and 11 in the second; row 14 is 3 in the first. What fills
@@ -104,10 +103,11 @@ TEST_CASE("weights of 4 bits without scales and zero points stay as narrow as th
 
 // 8 bits, and 128 as their zero point: 0.5 (1 (130 - 128) + 10 (100 - 128) + 100 (255 - 128)).
 TEST_CASE("weights of 8 bits") {
-  check_packed("m (float[1,16] x) => (float[1,1] y) <uint8[1,1,16] b = {130, 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
-               "0, 255}, float[1] s = {0.5}> "
-               "{ y = com.microsoft.MatMulNBits<K = 16, N = 1, bits = 8, block_size = 16>(x, b, s) }",
-               {{"x", {1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100}}}, {6211});
+  check_packed(
+      "m (float[1,16] x) => (float[1,1] y) <uint8[1,1,16] b = {130, 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+      "0, 255}, float[1] s = {0.5}> "
+      "{ y = com.microsoft.MatMulNBits<K = 16, N = 1, bits = 8, block_size = 16>(x, b, s) }",
+      {{"x", {1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100}}}, {6211});
 }
 
 // Four rows a byte: rows 0 to 3 are 3, 0, 1 and 2, row 15 is 1, rows 16 and 17 are 1 and 3. The zero point is 2, or it
@@ -137,9 +137,9 @@ TEST_CASE("weights whose rows are in another order, and those of another size, a
     return testing::message_of<NotExecutable>(
         [&] { (void)Executor::load(testing::import_text(model, {.executable = true})); });
   };
-  CHECK(refused(four_bit_model(four_bits + four_scales +
-                                   ", int32[18] g = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1}",
-                               "x, b, s, , g"))
+  CHECK(refused(four_bit_model(
+                    four_bits + four_scales + ", int32[18] g = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1}",
+                    "x, b, s, , g"))
             .find("another order") != std::string::npos);
   CHECK(refused(four_bit_model(four_bits + ", float[2] s = {0.5, 2}", "x, b, s")).find("other sizes") !=
         std::string::npos);

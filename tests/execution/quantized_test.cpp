@@ -202,24 +202,28 @@ TEST_CASE("weights and rows of a quantised product may have a scale and a zero p
   };
   // x less 1: 2 4. Times 2 and -3 - 1, and the addends: 8 12, -10 -18. Times 0.5 * 1, 0.5 * 0.5: 4 6, -2.5 -4.5, which
   // go to even numbers. Then 10 more.
-  check("m (uint8[1,1,1,2] x) => (uint8[1,2,1,2] y) <float xs = {0.5}, uint8 xz = {1}, int8[2,1,1,1] w = {2, -3}, "
-        "float[2] ws = {1, 0.5}, int8[2] wz = {0, 1}, float ys = {1}, uint8 yz = {10}, int32[2] b = {4, -2}> "
-        "{ y = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) }",
-        {{"x", {3, 5}}}, {14, 16, 8, 6});
+  check(
+      "m (uint8[1,1,1,2] x) => (uint8[1,2,1,2] y) <float xs = {0.5}, uint8 xz = {1}, int8[2,1,1,1] w = {2, -3}, "
+      "float[2] ws = {1, 0.5}, int8[2] wz = {0, 1}, float ys = {1}, uint8 yz = {10}, int32[2] b = {4, -2}> "
+      "{ y = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) }",
+      {{"x", {3, 5}}}, {14, 16, 8, 6});
   // x less 1: 2 4. Times 2 - 0, and 1 - 2.
-  check("m (uint8[1,1,1,2] x) => (int32[1,2,1,2] y) <uint8 xz = {1}, uint8[2,1,1,1] w = {2, 1}, uint8[2] wz = {0, 2}> "
-        "{ y = ConvInteger(x, w, xz, wz) }",
-        {{"x", {3, 5}}}, {4, 8, -2, -4});
+  check(
+      "m (uint8[1,1,1,2] x) => (int32[1,2,1,2] y) <uint8 xz = {1}, uint8[2,1,1,1] w = {2, 1}, uint8[2] wz = {0, 2}> "
+      "{ y = ConvInteger(x, w, xz, wz) }",
+      {{"x", {3, 5}}}, {4, 8, -2, -4});
   // a less the zero points of its rows: 1 2, 2 3. b less those of its columns: 0 2, 2 4. Products: 4 10, 6 16. Scales
   // 1 0.5 of rows, 1 2 of columns, over 2: 2 10, 1.5 8; 1.5 goes to 2.
-  check("m (uint8[2,2] a) => (uint8[2,2] y) <float[2] as = {1, 0.5}, uint8[2] az = {0, 1}, "
-        "uint8[2,2] b = {1, 2, 3, 4}, float[2] bs = {1, 2}, uint8[2] bz = {1, 0}, float ys = {2}, uint8 yz = {0}> "
-        "{ y = QLinearMatMul(a, as, az, b, bs, bz, ys, yz) }",
-        {{"a", {1, 2, 3, 4}}}, {2, 10, 2, 8});
+  check(
+      "m (uint8[2,2] a) => (uint8[2,2] y) <float[2] as = {1, 0.5}, uint8[2] az = {0, 1}, "
+      "uint8[2,2] b = {1, 2, 3, 4}, float[2] bs = {1, 2}, uint8[2] bz = {1, 0}, float ys = {2}, uint8 yz = {0}> "
+      "{ y = QLinearMatMul(a, as, az, b, bs, bz, ys, yz) }",
+      {{"a", {1, 2, 3, 4}}}, {2, 10, 2, 8});
   // 2 3 times (1 - 1, 2 - 2), (3 - 1, 4 - 2).
-  check("m (uint8[1,2] a) => (int32[1,2] y) <uint8 az = {1}, uint8[2,2] b = {1, 2, 3, 4}, uint8[2] bz = {1, 2}> "
-        "{ y = MatMulInteger(a, b, az, bz) }",
-        {{"a", {3, 4}}}, {6, 6});
+  check(
+      "m (uint8[1,2] a) => (int32[1,2] y) <uint8 az = {1}, uint8[2,2] b = {1, 2, 3, 4}, uint8[2] bz = {1, 2}> "
+      "{ y = MatMulInteger(a, b, az, bz) }",
+      {{"a", {3, 4}}}, {6, 6});
 }
 
 TEST_CASE("several scales of one quantised tensor, and channels that are last, are refused") {

@@ -236,9 +236,8 @@ TEST_CASE("a witness says that its threads were far from each other during all e
 TEST_CASE("a check compares every call of a witness with the reference") {
   const auto backends = usable_backends();
   const Graph graph = testing::import_text(block, {.executable = true});
-  const Witness witness =
-      make_witness(graph, testing::rows_for(graph, backends),
-                   {.backends = backends, .budget = {0.01}, .weight_seed = seed, .check = true});
+  const Witness witness = make_witness(graph, testing::rows_for(graph, backends),
+                                       {.backends = backends, .budget = {0.01}, .weight_seed = seed, .check = true});
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   REQUIRE(witness.check);
@@ -308,9 +307,9 @@ TEST_CASE("a check finds a wrong plan that the outputs do not show") {
 
 TEST_CASE("what a sequence does not need of the bound is no part of library chained") {
   const Witness witness{.calls = {{.plan = "onednn a", .alone = {5e-3}, .fastest = {3e-3}},    // 2 ms slower
-                                  {.plan = "in place", .fastest = {4e-3}},                    // saves 4 ms
+                                  {.plan = "in place", .fastest = {4e-3}},                     // saves 4 ms
                                   {.plan = "native b", .alone = {1e-3}, .fastest = {1.5e-3}},  // saves 0.5 ms
-                                  {.plan = "native c", .fastest = {9e-3}},                    // has no row
+                                  {.plan = "native c", .fastest = {9e-3}},                     // has no row
                                   {.plan = "layout", .alone = {0.25e-3}}},
                         .switches = {0.5e-3}};
   CHECK(witness.slower_plans().value == Approx(2e-3));

@@ -55,15 +55,15 @@ struct Witness {
   bool node_by_node = false;
   std::size_t checked = 0;  ///< node by node: outputs of plans that agree with the reference on the same inputs
   std::vector<WitnessCall> calls{};
-  Bytes peak{};           ///< the arena's: activations, layouts and workspaces
-  Bytes all_tensors{};    ///< the same tensors, each in memory of its own
-  double difference = 0;  ///< outputs against those of single nodes, relative to the largest magnitude
-  double unequal = 0;     ///< the share of an output's integers that are not those of single nodes
-  double allowed = 0;     ///< the largest difference that passes
+  Bytes peak{};                         ///< the arena's: activations, layouts and workspaces
+  Bytes all_tensors{};                  ///< the same tensors, each in memory of its own
+  double difference = 0;                ///< outputs against those of single nodes, relative to the largest magnitude
+  double unequal = 0;                   ///< the share of an output's integers that are not those of single nodes
+  double allowed = 0;                   ///< the largest difference that passes
   std::optional<WitnessCheck> check{};  ///< where it was asked for
-  Seconds switches{};     ///< from one library's threads to another's, measured on pairs of calls
-  std::size_t tried = 0;  ///< sequences that were executed to find the fastest
-  std::string refused{};  ///< why there is none; empty: there is one
+  Seconds switches{};                   ///< from one library's threads to another's, measured on pairs of calls
+  std::size_t tried = 0;                ///< sequences that were executed to find the fastest
+  std::string refused{};                ///< why there is none; empty: there is one
 
   [[nodiscard]] bool given() const { return refused.empty() && executions > 0; }
   /// Whether its threads were far from each other during all executions: these count, but are slower than usual.

@@ -12,8 +12,8 @@ namespace benanza::native {
 
 namespace {
 
-constexpr std::array<std::string_view, tile_kinds> kind_names{
-    "blocked", "planar", "rows", "depthwise", "grouped", "lines", "rows_4_bits"};
+constexpr std::array<std::string_view, tile_kinds> kind_names{"blocked", "planar", "rows",       "depthwise",
+                                                              "grouped", "lines",  "rows_4_bits"};
 constexpr Index few_channels = 4;          // too few for a vector
 constexpr Index strip_floats = 64 * 1024;  // a part of the second-level cache
 constexpr Index window_floats = 5 * 1024;  // rows of a window that stay in the first-level cache

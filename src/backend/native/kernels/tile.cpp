@@ -77,8 +77,7 @@ inline void add_tap(const TileArguments& a, const float* x, const float* w, [[ma
   } else if constexpr (kind == TileKind::rows_4_bits) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(w);
     Index c = 0;
-    for (; c + 2 <= a.inner; c += 2, bytes += vectors * lanes)
-      sums.template add_4_bits<2>(x + c, a.x_position, bytes);
+    for (; c + 2 <= a.inner; c += 2, bytes += vectors * lanes) sums.template add_4_bits<2>(x + c, a.x_position, bytes);
     if (c < a.inner) sums.template add_4_bits<1>(x + c, a.x_position, bytes);
   } else if constexpr (kind == TileKind::lines) {
     sums.add(w, 1, x);
