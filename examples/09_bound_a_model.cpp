@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main job as a library call: measures what a model's bounds need on this machine, and keeps the rows in a folder,
-// so that a second run measures nothing. `benanza bound MODEL` does the same and shows more of the answer.
+// so that later runs measure nothing but plans that are in doubt. `benanza bound MODEL` does the same and shows more of
+// the answer.
 #include <benanza/onnx.hpp>
 #include <benanza/session/session.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "channel_scales.hpp"
 
+#include "quantized_nodes.hpp"
 #include <benanza/plan/element.hpp>
 
 #include <algorithm>
@@ -135,12 +136,11 @@ BoundNode bind_channel_scales(const Graph& graph, const Node& node, const Layer&
                          w_scales = channel_numbers(inputs, at.w_scale, 1);
     const double y_scale = channel_numbers(inputs, at.y_scale, 1)[0],
                  zero_point = channel_numbers(inputs, at.y_zero, 0)[0];
-    const auto [least, largest] = integer_range(type);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t channel = columns_of_y.of(i);
       const double value = (values[i] + added[channel]) * (x_scales[rows_of_y.of(i)] * w_scales[channel] / y_scale);
       if (!std::isfinite(value)) throw InputError("node '" + name + "': scales whose quotient is infinite");
-      values[i] = std::clamp(std::nearbyint(value) + zero_point, least, largest);
+      values[i] = quantised_element(value, zero_point, type);
     }
     return Tensor::of(type, dims, values);
   };

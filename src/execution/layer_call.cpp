@@ -47,7 +47,10 @@ bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& ope
   if (reduce == nullptr || !(reduce->fn == op::ReduceFn::sum || reduce->fn == op::ReduceFn::mean)) return false;
   double term = 0, difference = 0;
   for (std::int64_t i = 0; i < operands[0].elements(); ++i) term = std::max(term, std::fabs(operands[0][i]));
-  for (std::size_t i = 0; i < expected.size(); ++i) difference = std::max(difference, std::fabs(expected[i] - got[i]));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (std::isnan(expected[i]) != std::isnan(got[i])) return false;
+    difference = std::max(difference, std::fabs(expected[i] - got[i]));
+  }
   return difference <= tolerance * term;
 }
 

@@ -15,11 +15,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <memory>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <sched.h>
 #include <set>
 #include <span>
@@ -374,10 +376,13 @@ Witness make_node_by_node(const Graph& graph, const ResultDatabase& rows, const 
   if (openmp.exists()) pool.emplace(openmp, options.threads);
   const Seconds usual = rows.ceilings(options.threads).round_trip;
   TeamSentinel sentinel([&] { return pool ? round_trip(*pool, options.threads) : Seconds{}; }, usual);
+  const Seconds begin = now();
   wait_until_near(sentinel, options.budget * most_waiting);
+  WitnessOptions rest = options;
+  rest.budget = options.budget - std::min(now() - begin, options.budget * most_waiting);
   const auto backends = on_one_team(options.backends);
   Witness witness =
-      execute_node_by_node(graph, CallPlans(rows.newest_rows(), backends, options.threads), options, sentinel);
+      execute_node_by_node(graph, CallPlans(rows.newest_rows(), backends, options.threads), rest, sentinel);
   witness.usual_round_trip = usual;
   return witness;
 }

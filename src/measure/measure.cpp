@@ -177,21 +177,6 @@ std::vector<CeilingRow> read_round_trips(ThisHost& host, std::span<const int> co
   return rows;
 }
 
-/// What readings of the memory usually took in a session.
-std::vector<CeilingRow> rows_of(MemoryTimes usual) {
-  std::vector<CeilingRow> rows;
-  const auto add = [&](std::string what, Seconds time) {
-    if (time.value > 0)
-      rows.push_back({.quantity = CeilingQuantity::timer(std::move(what)),
-                      .algorithm = "memory_probe,threads=1",
-                      .threads = 1,
-                      .value = time.value});
-  };
-  add("memory_chase", usual.chase);
-  add("memory_stream", usual.stream);
-  return rows;
-}
-
 /// What doubts the times of a run whose threads were far from each other when it began and when it ended. Empty: they
 /// were not.
 std::string distance_warning(std::span<const CeilingRow> before, std::span<const CeilingRow> after,
@@ -282,9 +267,9 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
         options.progress(whole);
       };
     }
-    MemoryTimes usual_memory;
+    std::vector<CeilingRow> usual_memory;
     run.rows = run_tuning_session(host, wanted, backends, rest, threads, &usual_memory);
-    add_ceilings(rows_of(usual_memory));
+    add_ceilings(std::move(usual_memory));
     add_earlier(run, options, wanted);
   };
   if (device) {

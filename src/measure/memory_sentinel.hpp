@@ -34,6 +34,8 @@ class MemorySentinel {
   /// and by this many times the typical distance of the 25th percentile from the 10th: 5 standard deviations of a
   /// normal distribution.
   static constexpr double spans = 8;
+  /// Readings at intervals that tell something of a session: some of them are more than a second apart.
+  static constexpr std::size_t least_of_session = 7;
   /// A session is slow if its readings at intervals usually take this many times as long as those of earlier sessions.
   static constexpr double slow_session = 1.35;
 
@@ -98,7 +100,7 @@ class MemorySentinel {
     return time > limit * usual || (slowdown > 1 && time > (1 + least_excess) * usual / slowdown);
   }
   [[nodiscard]] double usual_of_session(std::size_t i) const {
-    return session_.sorted[i].size() < least_readings ? 0 : session_.usual(i, 1 + least_excess);
+    return session_.sorted[i].size() < least_of_session ? 0 : session_.usual(i, 1 + least_excess);
   }
   /// How many times as long as in earlier sessions readings take; 1 where that is not slow, or not known.
   [[nodiscard]] double slowdown_of_session(std::size_t i) const {

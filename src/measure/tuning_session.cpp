@@ -7,14 +7,15 @@
 namespace benanza::bench {
 
 std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> wanted, Backends backends,
-                                            const MeasureOptions& options, int threads, MemoryTimes* usual_memory) {
+                                            const MeasureOptions& options, int threads,
+                                            std::vector<CeilingRow>* usual_memory) {
   constexpr double selection_share = 0.6;  // share of the time that is left; what it does not need goes to the rounds
   Workplace place(host, options);
   const CandidateFinder finder(place, backends, thread_counts(threads, host.group_counts()));
   std::vector<TuningTask> tasks = finder.tasks(wanted);
   Tuner(place, finder).run(tasks, place.elapsed() + selection_share * place.remaining());
   Rounds(place).run(tasks);
-  if (usual_memory != nullptr) *usual_memory = place.sampler().usual_memory();
+  if (usual_memory != nullptr) *usual_memory = place.usual_memory();
   return finished_rows(tasks, place.sampler());
 }
 

@@ -9,9 +9,9 @@
 namespace benanza::bench {
 
 /// Rows of the layers in the order wanted, then of the backends as given. `threads`: the most. `usual_memory` receives
-/// what readings of the memory usually took; 0 if there were none.
+/// rows of what readings of the memory usually took, if there were enough of them.
 [[nodiscard]] std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> wanted, Backends backends,
                                                           const MeasureOptions& options, int threads,
-                                                          MemoryTimes* usual_memory = nullptr);
+                                                          std::vector<CeilingRow>* usual_memory = nullptr);
 
 }  // namespace benanza::bench

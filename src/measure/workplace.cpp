@@ -36,6 +36,17 @@ Bytes cached_by(const Host& host, const MeasureOptions& options) {
   return result;
 }
 
+const CeilingQuantity memory_chase = CeilingQuantity::timer("memory_chase"),
+                      memory_stream = CeilingQuantity::timer("memory_stream");
+
+bool is_of_memory(const CeilingRow& row) { return row.quantity == memory_chase || row.quantity == memory_stream; }
+
+/// Whether the readings of a row were as far beyond the caches as this session's are.
+bool as_far_as(const CeilingRow& row, Bytes cached) {
+  constexpr double nearly = 0.1;
+  return std::abs(row.in_front_bytes - cached.value) <= nearly * cached.value;
+}
+
 std::string current_reason() {
   try {
     throw;
@@ -75,13 +86,31 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
   for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
     if (row.quantity == CeilingQuantity::peak(DataType::f32) && row.threads > 0 && row.value > 0)
       if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
+  std::vector<CeilingRow> known = options.ceilings.value_or(std::vector<CeilingRow>{});
+  std::erase_if(known, [&](const CeilingRow& row) { return is_of_memory(row) && !as_far_as(row, cached_); });
   MemoryTimes usual;
-  for (const auto& row : highest_ceilings(options.ceilings.value_or(std::vector<CeilingRow>{}))) {
+  for (const auto& row : highest_ceilings(known)) {
     if (row.quantity == CeilingQuantity::timer("round_trip")) sampler_.know_round_trip(row.threads, {row.value});
-    if (row.quantity == CeilingQuantity::timer("memory_chase")) usual.chase = {row.value};
-    if (row.quantity == CeilingQuantity::timer("memory_stream")) usual.stream = {row.value};
+    if (row.quantity == memory_chase) usual.chase = {row.value};
+    if (row.quantity == memory_stream) usual.stream = {row.value};
   }
   sampler_.know_memory(usual);
+}
+
+std::vector<CeilingRow> Workplace::usual_memory() const {
+  std::vector<CeilingRow> rows;
+  const auto add = [&](const CeilingQuantity& quantity, Seconds time) {
+    if (time.value > 0)
+      rows.push_back({.quantity = quantity,
+                      .algorithm = "memory_probe,threads=1",
+                      .threads = 1,
+                      .value = time.value,
+                      .in_front_bytes = cached_.value});
+  };
+  const MemoryTimes usual = sampler_.usual_memory();
+  add(memory_chase, usual.chase);
+  add(memory_stream, usual.stream);
+  return rows;
 }
 
 bool Workplace::over(Seconds until) const { return options_.stop.stop_requested() || elapsed() >= until; }

@@ -56,6 +56,8 @@ class Workplace {
   /// no more than a fiftieth of the session. Where it fails, it is not tried again.
   void keep(std::span<const TuningTask> tasks);
   static constexpr Seconds keep_interval{5};
+  /// Rows of what readings of the memory usually took in this session, if there were enough of them.
+  [[nodiscard]] std::vector<CeilingRow> usual_memory() const;
   /// Cancelled, or this much time has passed.
   [[nodiscard]] bool over(Seconds until) const;
   void report(std::string_view phase, std::size_t done, std::size_t total, Seconds remaining,

@@ -77,7 +77,7 @@ void add_witness(Json& model, const Witness& witness, const Analysis& a) {
                       {"peak_bytes", of_sequence(witness.peak.value)},
                       {"all_tensors_bytes", of_sequence(witness.all_tensors.value)},
                       {"difference", of_sequence(witness.difference)},
-                      {"unequal", number(witness.unequal)},
+                      {"unequal", of_sequence(witness.unequal)},
                       {"check", check_json(witness.check)},
                       {"calls", calls_json(witness)}};
 }

@@ -112,12 +112,19 @@ bool is_of_readings(const CeilingQuantity& quantity) {
          quantity == CeilingQuantity::timer("memory_stream");
 }
 
-/// The 25th percentile of the readings; 0: there are none with this many threads.
+/// The 25th percentile of the readings; 0: there are none with this many threads. Those of the memory are of the latest
+/// sessions, and what the last two of these agree on is usual: memory may become slower for good.
 Seconds usual_reading(std::span<const CeilingRow> rows, const CeilingQuantity& quantity, int threads) {
+  constexpr std::size_t latest = 8;
   std::vector<double> readings;
   for (const auto& row : rows)
     if (row.threads == threads && row.quantity == quantity) readings.push_back(row.value);
-  return {readings.empty() ? 0 : detail::quantile(readings, 0.25)};
+  if (readings.empty()) return {};
+  if (quantity == round_trip_quantity()) return {detail::quantile(readings, 0.25)};
+  if (readings.size() > latest) readings.erase(readings.begin(), readings.end() - latest);
+  const std::size_t n = readings.size();
+  const double agreed = n < 2 ? 0 : std::min(readings[n - 1], readings[n - 2]);
+  return {std::max(detail::quantile(readings, 0.25), agreed)};
 }
 
 /// What loops reached, and square products of types that have no loop. On a device these count beside loops, whose

@@ -26,26 +26,45 @@ bool has_totals(const ResultDatabase& database, const ModelLayers& model, const 
   return library.withheld.empty() && library.common_rounds;
 }
 
-/// Whether the best plan of the layer in one of the states moved between groups of rounds, or no sample of it was
-/// quiet: another one may be the best.
-bool has_noisy_winner(std::span<const Measurement> rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const Measurement& row) {
-    const bool moved = row.noisy && detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread;
-    return row.measured() && (moved || (row.contended && !row.rounds_s.empty()));
-  });
+/// The best plan of a layer in each state, of those that rounds timed.
+class Winners {
+ public:
+  void add(const Measurement& row) {
+    if (row.rounds_s.empty() || !row.measured()) return;
+    const Measurement*& best = best_[row.cache];
+    if (best == nullptr || row.p10 < best->p10) best = &row;
+  }
+  [[nodiscard]] bool none() const { return best_.empty(); }
+  template <class Is>
+  [[nodiscard]] bool any(const Is& is) const {
+    return std::any_of(best_.begin(), best_.end(), [&](const auto& best) { return is(*best.second); });
+  }
+
+ private:
+  std::map<CacheState, const Measurement*> best_{};
+};
+
+/// Whether the plan moved between groups of rounds, or no sample of it was quiet: another one may be the best.
+bool moved(const Measurement& row) {
+  return row.contended || (row.noisy && detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread);
+}
+
+/// Whether the plan is in doubt, and not because a session had no time for rounds.
+bool is_in_doubt(const Measurement& row) {
+  return row.contended || (row.noisy && row.rounds_s.size() >= rounds_for_spread);
+}
+
+bool has_moved_winner(std::span<const Measurement> rows) {
+  Winners winners;
+  for (const auto& row : rows) winners.add(row);
+  return winners.any(moved);
 }
 
 /// What sessions tell of the winners of one layer.
 struct Doubt {
   bool pending = false;      ///< after the latest session that timed rounds of the layer
-  std::size_t sessions = 0;  ///< that left a winner in doubt, or that were to end the doubt and timed no rounds
+  std::size_t sessions = 0;  ///< with the layer that left a winner in doubt, of this layer or of another one
 };
-
-/// Whether a winner is in doubt, and not because a session had no time for rounds.
-bool is_in_doubt(const Measurement& row) {
-  const bool noisy = row.noisy && row.rounds_s.size() >= rounds_for_spread;
-  return row.measured() && (noisy || (row.contended && !row.rounds_s.empty()));
-}
 
 std::map<std::string, Doubt> doubts_of(const ResultDatabase& database, const bench::Question& question) {
   const auto& caches = question.caches;
@@ -54,21 +73,17 @@ std::map<std::string, Doubt> doubts_of(const ResultDatabase& database, const ben
   };
   std::map<std::string, Doubt> doubts;
   for (const auto& run : database.runs()) {
-    struct Seen {
-      bool rounds = false, in_doubt = false;
-    };
-    std::map<std::string, Seen> seen;
-    for (const auto& row : run.rows) {
-      if (row.threads > question.threads || !is_asked_for(row.cache)) continue;
-      Seen& layer = seen[row.signature];
-      layer.rounds = layer.rounds || !row.rounds_s.empty();
-      layer.in_doubt = layer.in_doubt || is_in_doubt(row);
-    }
-    for (const auto& [signature, layer] : seen) {
+    std::map<std::string, Winners> seen;
+    for (const auto& row : run.rows)
+      if (row.threads <= question.threads && is_asked_for(row.cache)) seen[row.signature].add(row);
+    bool left_doubt = false;
+    for (const auto& [signature, winners] : seen) {
       Doubt& doubt = doubts[signature];
-      if (layer.rounds) doubt.pending = layer.in_doubt;
-      if (doubt.pending) ++doubt.sessions;
+      if (!winners.none()) doubt.pending = winners.any(is_in_doubt);
+      left_doubt = left_doubt || doubt.pending;
     }
+    if (!left_doubt) continue;
+    for (const auto& [signature, winners] : seen) ++doubts[signature].sessions;
   }
   return doubts;
 }
@@ -116,7 +131,7 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
     const auto found = rows.find(layer_signature.text());
     const bool may_contest =
         again == Again::uncertain || (again == Again::nothing && !is_settled(layer_signature.text()));
-    const bool contest = found != rows.end() && may_contest && has_noisy_winner(found->second);
+    const bool contest = found != rows.end() && may_contest && has_moved_winner(found->second);
     if (!contest && is_known(layer_signature.text(), unique.layer)) {
       entry.known = found->second;
     } else if ((question.certain || contest) && found != rows.end()) {

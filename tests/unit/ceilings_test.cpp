@@ -222,4 +222,13 @@ TEST_CASE("of what sessions read of the memory the 25th percentile counts, not t
   const auto usual = highest_ceilings(rows);
   REQUIRE(usual.size() == 1);
   CHECK(usual[0].value == Approx(2e-5));
+  // Two sessions that agree: the memory became slower. Sessions before the latest eight do not count.
+  CHECK(highest_ceilings(std::vector{reading(1e-5), reading(1e-5), reading(1e-5), reading(1e-5), reading(3e-5)})[0]
+            .value == Approx(1e-5));
+  CHECK(highest_ceilings(std::vector{reading(1e-5), reading(1e-5), reading(1e-5), reading(4e-5), reading(3e-5)})[0]
+            .value == Approx(3e-5));
+  std::vector<CeilingRow> many(8, reading(1e-5));
+  many.insert(many.end(), 7, reading(2e-5));
+  many.push_back(reading(1e-5));
+  CHECK(highest_ceilings(many)[0].value == Approx(2e-5));
 }

@@ -141,6 +141,16 @@ TEST_CASE("a layer whose best plan moved between groups of rounds is tuned once 
     row.noisy = false;
     CHECK(known_rows(missing_of(model, {row, other}), signature) == 2);
   }
+  SECTION("one that only every fourth round timed neither") {
+    Measurement seldom = timed(model, relu, 8);
+    seldom.algorithm = "b,threads=1";
+    seldom.p10 = {2e-5};
+    seldom.noisy = true;
+    row.noisy = false;
+    for (std::size_t round = 0; round < seldom.rounds_s.size(); ++round)
+      seldom.rounds_s[round] = round % 4 == 0 ? 2e-5 : std::numeric_limits<double>::quiet_NaN();
+    CHECK(missing_of(model, {row, seldom, timed(model, softmax, 8)}).layers.empty());
+  }
   SECTION("a plan whose times do not count does not win") {
     row.exclude(RowStatus::failed);
     const MissingLayers missing = missing_of(model, {row});
@@ -196,6 +206,11 @@ TEST_CASE("a winner that two further sessions leave noisy is settled") {
   // A session that got no rounds of it was one of them, if there was a doubt.
   CHECK(missing_after(model, {unfinished, unfinished, noisy}).layers.size() == 2);
   CHECK(missing_after(model, {noisy, unfinished, unfinished}).layers.empty());
+  // Layers that take turns in being noisy do not go on for ever.
+  std::vector<Measurement> other = quiet;
+  other[softmax].noisy = true;
+  CHECK(missing_after(model, {noisy, other}).layers.size() == 2);
+  CHECK(missing_after(model, {noisy, other, noisy}).layers.empty());
   // A quiet session ends the doubt.
   CHECK(missing_after(model, {noisy, quiet}).layers.empty());
   CHECK(missing_after(model, {noisy, quiet, noisy}).layers.size() == 2);

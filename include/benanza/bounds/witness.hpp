@@ -51,7 +51,7 @@ struct Witness {
   bool one_graph = false;      ///< on a device: its calls were recorded, and are launched as one graph
   /// Data decides what is called or how large it is: no sequence is fixed before, and an executor runs the model node
   /// by node. A call is what a node takes by one plan, all passes of a loop together. `peak`, `all_tensors`,
-  /// `difference`, and what joins calls, are not known.
+  /// `difference` and `unequal` are not known, and nothing joins calls.
   bool node_by_node = false;
   std::size_t checked = 0;  ///< node by node: outputs of plans that agree with the reference on the same inputs
   std::vector<WitnessCall> calls{};

@@ -23,7 +23,7 @@ struct WitnessOptions {
   Seconds budget{5};                           ///< for executions, those that choose a sequence included
   std::optional<std::uint64_t> weight_seed{};  ///< as of ExecutorOptions
   std::uint64_t input_seed = 2020;             ///< seed of the inputs' random numbers
-  bool check = false;                          ///< every call against the reference (`Witness::check`)
+  bool check = false;                          ///< every call of a sequence against the reference (`Witness::check`)
 };
 
 /// The witness of a graph that was imported with `executable`. Groups of nodes run as one call where a row of the

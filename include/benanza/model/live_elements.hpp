@@ -336,7 +336,7 @@ class LiveElements {
       if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;
       any = true;
       const ValueId result = body.outputs[i + out_skip];
-      const bool stacked = i >= carried && detail::stacks_in_order(node);
+      const bool stacked = i >= carried && detail::stacks_first(node);
       need(body, wanted, result, stacked ? of_each_pass(values[*node.outputs[i]]) : values[*node.outputs[i]]);
     }
     if (any && !scan && !body.outputs.empty()) need(body, wanted, body.outputs[0]);  // whether there is another pass

@@ -6,7 +6,7 @@ namespace benanza {
 
 /// A program that contains a call of it has OMP_*, GOMP_* and KMP_* taken out of its environment before `main`, and
 /// before any of its shared libraries reads them; the call itself does nothing. `benanza` and generated suites call it.
-/// Without effect where this library, or the code that calls it, is a shared library.
+/// A shared library must not call it. Without effect where this library is a shared one.
 void ignore_openmp_environment();
 
 }  // namespace benanza

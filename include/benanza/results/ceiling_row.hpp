@@ -18,7 +18,7 @@ struct CeilingRow {
   std::string algorithm{};  ///< what reached it: `fma:avx2,threads=1`, or the name of a layer's row that raised it
   int threads = 1;
   double value = 0;
-  double in_front_bytes = 0;  ///< bandwidths only
+  double in_front_bytes = 0;  ///< of bandwidths, and of times of the memory
 
   [[nodiscard]] std::string name() const {
     return std::string(machine_backend) + "/" + algorithm + "/hot/" + quantity.text();

@@ -53,7 +53,7 @@ struct SessionOptions {
 
 /// What is measured again although the database has it.
 enum class Again : std::uint8_t {
-  nothing,    ///< but layers whose best plan is noisy or contended, in two further sessions at most
+  nothing,    ///< but models with a noisy or contended best plan, in two further sessions at most
   uncertain,  ///< layers whose rows a budget left noisy or with untried plans are tuned once more
   all         ///< every layer gets new rounds, even if no total lacks them
 };

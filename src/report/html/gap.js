@@ -6,6 +6,13 @@ const hasGap = () => Boolean(data.gap);
 const gapText = (ms) => (ms < 0 ? "−" + timeText(-ms) : timeText(ms));
 const marginText = (ms) => (ms === null || ms === undefined ? "" : ` ± ${timeText(ms)}`);
 
+/// What follows from the witness for the engine; with random inputs, other passes and sizes than the engine's may have run.
+function witnessVerdict(gap) {
+  if (gap.witness.node_by_node) return ", with random inputs";
+  if (gap.witness.median_ms >= gap.latency_ms) return ": the engine is faster";
+  return `: the engine could be ${digits(gap.latency_ms / gap.witness.median_ms)} times as fast`;
+}
+
 function gapHead(gap) {
   const ratio = gap.rungs[gap.rung].ratio;
   const engine = [gap.engine || gap.format, gap.engine_version].filter(Boolean).join(" ");
@@ -19,8 +26,7 @@ function gapHead(gap) {
     gap.outside && el("p", { class: "warning" }, el("b", {}, "Outside the assumptions: "), gap.outside, "."),
     gap.total_only && el("p", { class: "warning" }, el("b", {}, "No claim about layers: "), gap.total_only, "."),
     gap.witness && (gap.witness.refused === undefined ?
-      el("p", { "data-gap": "witness" }, `The model was executed from the plans of the bound in ${timeText(gap.witness.median_ms)}: ${gap.witness.median_ms < gap.latency_ms ?
-        `the engine could be ${digits(gap.latency_ms / gap.witness.median_ms)} times as fast` : "the engine is faster"}.`) :
+      el("p", { "data-gap": "witness" }, `The model was executed from the plans of the bound in ${timeText(gap.witness.median_ms)}${witnessVerdict(gap)}.`) :
       el("p", { class: "warning" }, el("b", {}, "No witness: "), gap.witness.refused, ".")),
     gap.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), "the bound lacks layers, so the gap is too large."),
     [...gap.deviations, ...gap.warnings].map((text) => el("p", { class: "warning" }, text)));

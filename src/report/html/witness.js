@@ -16,7 +16,7 @@ function witnessFacts(witness) {
     witness.node_by_node ? ["node by node", `data decides what runs or how large it is; ${plural(witness.outputs_checked, "output")} of plans agree with the reference`]
       : ["outputs", `differ by ${witness.difference.toExponential(1)} of the largest magnitude from those of single nodes`],
     witness.unequal > 0 && ["integers", `${percent(witness.unequal, 2)} of an output's differ from those of single nodes`],
-    witness.check && ["checked", `${plural(witness.check.calls, "call")} against the reference; the most differs ${witness.check.nodes[0]}, by ${witness.check.difference.toExponential(1)}`],
+    witness.check && witness.check.nodes.length > 0 && ["checked", `${plural(witness.check.calls, "call")} against the reference; the most differs ${witness.check.nodes[0]}, by ${witness.check.difference === null ? "infinity" : witness.check.difference.toExponential(1)}`],
   ].filter(Boolean).map(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
 }
 

@@ -14,13 +14,17 @@
 
 namespace benanza::detail {
 
-/// Whether passes lie one behind the other along the first axis of what a loop collects: a Scan may have it otherwise.
+/// Whether passes lie along the first axis of what a loop collects: a Scan may have it otherwise.
+[[nodiscard]] inline bool stacks_first(const Node& node) {
+  const auto axes = node.attribute<Dims>("scan_output_axes", {});
+  return std::all_of(axes.begin(), axes.end(), [](std::int64_t axis) { return axis == 0; });
+}
+
+/// Whether they do, the first pass first.
 [[nodiscard]] inline bool stacks_in_order(const Node& node) {
-  for (const char* list : {"scan_output_axes", "scan_output_directions"}) {
-    const auto given = node.attribute<Dims>(list, {});
-    if (std::any_of(given.begin(), given.end(), [](std::int64_t each) { return each != 0; })) return false;
-  }
-  return true;
+  const auto directions = node.attribute<Dims>("scan_output_directions", {});
+  return stacks_first(node) &&
+         std::all_of(directions.begin(), directions.end(), [](std::int64_t each) { return each == 0; });
 }
 
 /// Runs of passes before `end` that make the same results; `made` are the passes that make each of them.
