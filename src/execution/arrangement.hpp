@@ -4,6 +4,7 @@
 
 #include <benanza/plan/backend.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,18 @@ struct Arrangement {
   bool operator==(const Arrangement& other) const { return key == other.key; }
   bool operator<(const Arrangement& other) const { return key < other.key; }
 };
+
+/// Kinds of arrangements, as bits. Others than row-major and channels in blocks are mostly channels last.
+enum class FormKind : std::uint8_t { row_major = 1, in_blocks = 2, other = 4 };
+
+[[nodiscard]] inline FormKind kind_of(const Arrangement& form) {
+  constexpr std::int64_t most_in_block = 16;
+  if (form.is_plain()) return FormKind::row_major;
+  if (form.order) return form.order->digits().back().extent <= most_in_block ? FormKind::in_blocks : FormKind::other;
+  const bool has_block = form.key.find("16b") != std::string::npos || form.key.find("8b") != std::string::npos ||
+                         form.key.find("blocked") != std::string::npos;
+  return has_block ? FormKind::in_blocks : FormKind::other;
+}
 
 [[nodiscard]] inline Arrangement arrangement_of(const ElementOrder& order) { return {order.text(), order}; }
 

@@ -56,12 +56,15 @@ class Finder {
   void try_those_of_rows() {
     const auto any = [](const CallPlan&) { return true; };
     const auto one_thread = [](const CallPlan& plan) { return plan.threads() == 1; };
-    const auto plain = [](const CallPlan& plan) {
-      const auto is_plain = [](const Arrangement& form) { return form.is_plain(); };
-      return std::all_of(plan.outputs.begin(), plan.outputs.end(), is_plain);
+    const auto only = [](FormKind kind) {
+      return [kind](const CallPlan& plan) {
+        const auto is_of_kind = [kind](const Arrangement& form) { return kind_of(form) == kind; };
+        return std::all_of(plan.outputs.begin(), plan.outputs.end(), is_of_kind);
+      };
     };
-    const auto other = [&](const CallPlan& plan) { return !plain(plan); };
-    std::set<PlanChoice> choices{search_.run(any), search_.run(plain), search_.run(other), search_.run(one_thread)};
+    std::set<PlanChoice> choices{search_.run(any), search_.run(only(FormKind::row_major)),
+                                 search_.run(only(FormKind::in_blocks)), search_.run(only(FormKind::other)),
+                                 search_.run(one_thread)};
     Seconds least{std::numeric_limits<double>::infinity()};
     for (const auto& choice : choices) least = std::min(least, search_.cost(choice));
     std::erase_if(choices, [&](const PlanChoice& choice) { return search_.cost(choice) > least * most_expected; });

@@ -19,18 +19,9 @@ constexpr Seconds one_switch{200e-6};
 constexpr int most_passes = 20;
 constexpr Seconds unknown{-1};
 
-/// Row-major, channels in blocks, and others, which are mostly channels last.
-enum Kind : std::uint8_t { row_major = 1, in_blocks = 2, other = 4 };
-constexpr Kind kinds[] = {row_major, in_blocks, other};
+constexpr FormKind kinds[] = {FormKind::row_major, FormKind::in_blocks, FormKind::other};
 
-Kind kind_of(const Arrangement& form) {
-  constexpr std::int64_t most_in_block = 16;
-  if (form.is_plain()) return row_major;
-  if (form.order) return form.order->digits().back().extent <= most_in_block ? in_blocks : other;
-  const bool has_block = form.key.find("16b") != std::string::npos || form.key.find("8b") != std::string::npos ||
-                         form.key.find("blocked") != std::string::npos;
-  return has_block ? in_blocks : other;
-}
+constexpr std::uint8_t bit_of(FormKind kind) { return static_cast<std::uint8_t>(kind); }
 
 }  // namespace
 
@@ -78,7 +69,7 @@ PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChange
           const CallPlan& plan = model.calls[i].plans[p];
           const Arrangement& form = is_read ? plan.inputs[k] : plan.outputs[k];
           (is_read ? ends_[i][p].inputs : ends_[i][p].outputs)[k] = place_in(tensors_[at], form);
-          ends_[i][p].kinds |= kind_of(form);
+          ends_[i][p].kinds |= bit_of(kind_of(form));
         }
       }
     };
@@ -89,7 +80,7 @@ PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChange
     if (const auto found = known_.find(model.root(id)); found != known_.end()) tensors_[found->second].is_output = true;
   for (auto& tensor : tensors_) {
     tensor.changes.assign(tensor.forms.size() * tensor.forms.size(), unknown);
-    tensor.observed.assign(tensor.changes.size(), false);
+    tensor.in_place.assign(tensor.changes.size(), unknown);
   }
 }
 
@@ -115,7 +106,7 @@ Seconds PlanSearch::change(Tensor& tensor, std::size_t from, std::size_t to) {
     // One of about this size stands for all: models have hundreds of sizes, and each would be timed.
     const auto size = static_cast<double>(value.elements());
     const auto [rate_of, added] = seconds_of_element_.try_emplace(
-        {value.type, kind_of(before), kind_of(after), std::ilogb(std::max(size, 1.0))}, unknown);
+        {value.type, bit_of(kind_of(before)), bit_of(kind_of(after)), std::ilogb(std::max(size, 1.0))}, unknown);
     if (added)
       if (const auto* how = changes_.find(value.type, value.elements(), before, after))
         rate_of->second = how->call.alone * (1 / size);
@@ -140,7 +131,8 @@ Seconds PlanSearch::cost_of(Tensor& tensor) {
     const std::uint64_t bit = std::uint64_t{1} << (form % 64);
     if ((done & bit) != 0) return;
     done |= bit;
-    cost += change(tensor, made, form);
+    const Seconds seen = tensor.in_place[made * tensor.forms.size() + form];
+    cost += seen.value >= 0 ? seen : change(tensor, made, form) * change_in_place_over_alone_;
   };
   for (const auto& reader : tensor.readers) want(form_at(reader, true));
   if (tensor.is_output) want(0);
@@ -206,11 +198,12 @@ void PlanSearch::change_one_at_a_time() {
 bool PlanSearch::change_some_in_a_row() {
   bool is_better = false;
   Seconds least = cost(PlanChoice(choice_));
-  for (const Kind kind : kinds) {
+  for (const FormKind each : kinds) {
+    const std::uint8_t kind = bit_of(each), plain = bit_of(FormKind::row_major);
     std::vector<std::optional<std::size_t>> wanted(choice_.size());  // the fastest plan of that kind, or near it
     for (std::size_t i = 0; i < choice_.size(); ++i)
       for (const std::size_t p : usable_[i]) {
-        if ((ends_[i][p].kinds & ~(kind | row_major)) != 0 || (ends_[i][p].kinds & kind) == 0) continue;
+        if ((ends_[i][p].kinds & ~(kind | plain)) != 0 || (ends_[i][p].kinds & kind) == 0) continue;
         const auto& plans = model_.calls[i].plans;
         const bool is_pure = ends_[i][p].kinds == kind;
         if (!wanted[i] || (is_pure && ends_[i][*wanted[i]].kinds != kind) ||
@@ -269,6 +262,9 @@ void PlanSearch::search() {
 
 void PlanSearch::observe(const PlanChoice& choice, std::span<const StepOwner> owners, std::span<const Seconds> times) {
   std::vector<Seconds> of_calls(choice.size());
+  const auto ratio_of = [](Seconds together, Seconds alone) {
+    return alone.value > 0 ? std::max(1.0, together / alone) : 1.0;
+  };
   for (std::size_t i = 0; i < owners.size(); ++i) {
     const auto& change = owners[i].change;
     if (!change) {
@@ -277,10 +273,18 @@ void PlanSearch::observe(const PlanChoice& choice, std::span<const StepOwner> ow
     }
     Tensor& tensor = tensors_[known_.at(change->root)];
     const std::size_t at = place_in(tensor, change->from) * tensor.forms.size() + place_in(tensor, change->to);
-    tensor.changes[at] = tensor.observed[at] ? std::min(tensor.changes[at], times[i]) : times[i];
-    tensor.observed[at] = true;
+    Seconds& known = tensor.in_place[at];
+    known = known.value >= 0 ? std::min(known, times[i]) : times[i];
   }
   Seconds together{}, alone{};
+  for (auto& tensor : tensors_)
+    for (std::size_t at = 0; at < tensor.in_place.size(); ++at)
+      if (tensor.in_place[at].value >= 0) {
+        together += tensor.in_place[at];
+        alone += change(tensor, at / tensor.forms.size(), at % tensor.forms.size());
+      }
+  change_in_place_over_alone_ = ratio_of(together, alone);
+  together = alone = {};
   for (std::size_t i = 0; i < choice.size(); ++i) {
     if (in_place_[i].empty()) continue;
     Seconds& known = in_place_[i][choice[i]];
@@ -292,7 +296,7 @@ void PlanSearch::observe(const PlanChoice& choice, std::span<const StepOwner> ow
         together += in_place_[i][p];
         alone += row;
       }
-  if (alone.value > 0) in_place_over_alone_ = std::max(1.0, together / alone);
+  in_place_over_alone_ = ratio_of(together, alone);
 }
 
 }  // namespace benanza::execution

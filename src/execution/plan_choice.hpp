@@ -45,8 +45,8 @@ class PlanSearch {
     std::vector<End> readers{};
     bool is_output = false;            ///< an output of the graph, which has it row-major
     std::vector<Arrangement> forms{};  ///< the first is row-major
-    std::vector<Seconds> changes{};    ///< from each form to each; negative: not known yet
-    std::vector<bool> observed{};      ///< whether those were taken in their place
+    std::vector<Seconds> changes{};    ///< from each form to each, alone; negative: not known yet
+    std::vector<Seconds> in_place{};   ///< the same where they were executed; negative: nowhere
   };
   /// For a plan, the places in `forms` of the tensors that it reads and writes.
   struct Ends {
@@ -75,6 +75,7 @@ class PlanSearch {
   PlanChoice choice_{};
   std::vector<std::vector<Seconds>> in_place_;  ///< time of each plan of each call; negative: not known
   double in_place_over_alone_ = 1;              ///< over all calls that were observed
+  double change_in_place_over_alone_ = 1;       ///< over all changes that were observed
   /// Changes between two kinds of layouts, by the binary order of the number of elements.
   std::map<std::tuple<DataType, std::uint8_t, std::uint8_t, int>, Seconds> seconds_of_element_{};
 };
