@@ -100,8 +100,8 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
       out << fmt::format("  {} was raised by {} to the model floor\n", rung_label(static_cast<RungName>(i)),
                          time_text(a.rungs[i].raised));
   if (std::any_of(a.rungs.begin(), a.rungs.end(), [](const Rung& rung) { return rung.saves_multiplications; }))
-    out << "  W plans of it save multiplications (Winograd, FFT): the floor and the rooflines assume direct "
-           "algorithms\n";
+    out << "  W plans of it save multiplications (Winograd, FFT);\n"
+           "    the floor and the rooflines assume direct algorithms\n";
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 
@@ -137,8 +137,8 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
   }
   if (witness.node_by_node)
     out << fmt::format(
-        "    node by node, as data decides what runs or how large it is: {} outputs of plans agree\n"
-        "    with the reference\n",
+        "    node by node, as data decides what runs or how large it is;\n"
+        "    {} outputs of plans agree with the reference\n",
         witness.checked);
   else
     out << fmt::format(
@@ -153,8 +153,8 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
                        share(witness.by_reference()));
   if (witness.distant())
     out << fmt::format(
-        "    slower than usual, as the threads were far from each other: the round trip of a\n"
-        "    cache line took {:.2f} us, usually {:.2f} us\n",
+        "    slower than usual, as the threads were far from each other:\n"
+        "    the round trip of a cache line took {:.2f} us, usually {:.2f} us\n",
         witness.round_trip.value * 1e6, witness.usual_round_trip.value * 1e6);
   if (!witness.node_by_node)
     out << fmt::format("    outputs differ by {:.1e} of the largest value from those of single nodes\n",
