@@ -100,7 +100,7 @@ struct DirectionWork {
     silent.last_hidden = false;
     whole.last_hidden = true;
     const double before = earlier().flops();
-    const double reset = resets_all() ? (2 * (inputs + units) + 2) * (items * units - any) : 0;  // of other units
+    const double reset = resets_all() ? (2 * (inputs + units) + 2) * (items * units - any) : 0;  // other units
     const double last = any * (silent.flops() - before) + shown * (whole.flops() - silent.flops());
     return batch * before + last / units + reset;
   }
