@@ -1297,6 +1297,19 @@ class Cli(unittest.TestCase):
         self.fails(2, ["not models"], "generate", MNIST, "--reproducer", conv, *out)
         self.fails(2, ["--reproducer"], "generate", *out)
 
+    def settle(self, files):
+        """What a machine leaves that is quiet throughout: no doubt about a winner, every round counts."""
+        for file in files:
+            results = json.loads(file.read_text())
+            for row in results["benchmarks"]:
+                row.pop("noisy", None)
+                if row.pop("contended", None):
+                    row["samples"] = max(1, row.get("samples", 0))
+                if rounds := row.get("rounds_ns"):
+                    slowest = max((time for time in rounds if time is not None), default=row["real_time"])
+                    row["rounds_ns"] = [slowest if time is None else time for time in rounds]
+            file.write_text(json.dumps(results))
+
     def test_bound_then_database_then_analyze(self):
         database = self.at / "results"
         first = run("bound", MNIST, "--database", database, "--budget", "4s", "--json", self.at / "first.json")
@@ -1305,7 +1318,18 @@ class Cli(unittest.TestCase):
         for line in first.stdout.splitlines():
             self.assertLessEqual(len(line), 120, line)
         document = json.loads((self.at / "first.json").read_text())
-        model = document["models"][0]
+        analyzed = lambda: json.loads(run("analyze", MNIST, "--results", database, "--json", "-").stdout)["models"]  # noqa: E731
+        self.assertEqual(analyzed(), document["models"])
+        for _ in range(4):  # a session whose budget ended before its rounds is followed by another one
+            files = sorted(database.iterdir())
+            # Otherwise the next session contests winners in doubt again, and how many there are depends on the machine.
+            self.settle(files)
+            second = run("bound", MNIST, "--database", database, "--json", "-")
+            if sorted(database.iterdir()) == files:
+                break
+        self.assertEqual(sorted(database.iterdir()), files, "a known model was measured again")
+        model = json.loads(second.stdout)["models"][0]
+        self.assertEqual(analyzed(), [model])
         self.assertFalse(model["partial"], model["missing"])
         self.assertEqual(model["coverage"]["missing"], 0)
         self.assertLessEqual(model["bounds_ms"]["library_fused"], model["bounds_ms"]["library"])
@@ -1316,27 +1340,9 @@ class Cli(unittest.TestCase):
         for row in model["rows"]:
             if row["signature"].startswith("Conv/") and has_onednn():  # who else has convolutions
                 self.assertIn("cold_weights", row)
-        files = sorted(database.iterdir())
-        # The next session would contest noisy winners again, and how many there are depends on the machine.
-        for file in files:
-            results = json.loads(file.read_text())
-            for row in results["benchmarks"]:
-                row.pop("noisy", None)
-                if row.pop("contended", None):
-                    row["samples"] = 1
-            file.write_text(json.dumps(results))
-        for row in model["rows"]:
-            row.update({mark: False for mark in ("noisy", "contended") if mark in row})
-            if "samples" in row:
-                row["samples"] = max(1, row["samples"])
-        second = run("bound", MNIST, "--database", database, "--json", "-")
-        self.assertEqual(sorted(database.iterdir()), files, "a known model was measured again")
-        self.assertEqual(json.loads(second.stdout)["models"], document["models"])
         lines = csv.DictReader(io.StringIO(run("bound", MNIST, "--database", database, "--csv", "-").stdout))
         self.assertEqual([(line["form"], line["signature"]) for line in lines if line["form"] != "rung"], [(row["form"], row["signature"]) for row in model["rows"]])
-        stored = run("analyze", MNIST, "--results", database, "--json", "-")
-        self.assertEqual(json.loads(stored.stdout)["models"][0]["bounds_ms"], model["bounds_ms"])
-        needed = re.search(r"measured (\d+) of \1; took [\d.]+ s, kept in", first.stdout)[1]
+        needed = re.search(r"measured \d+ of (\d+)[;,] .*kept in", first.stdout)[1]
         known = run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=10s")
         self.assertEqual(known.returncode, 0)
         self.assertRegex(known.stdout, rf"measured 0 of {needed}, the rest known: [\d.]+ (s|min) saved; took 0\.0 s, kept in")
@@ -1347,7 +1353,7 @@ class Cli(unittest.TestCase):
         self.assertEqual([line for line in known.stdout.splitlines() if line.startswith("not in this build")], [f"not in this build: {said}"] if absent else [])
         self.assertEqual(run("bound", MNIST, "--database", database, "--assert-latency", "library_fused=1ns").returncode, 4)
         if has_onednn():  # one plan for each layer, thread count and cache state is the library's first answer
-            names = [row["name"].split("/", 3) for file in files for row in json.loads(file.read_text())["benchmarks"] if row.get("advised")]
+            names = [row["name"].split("/", 3) for row in json.loads(files[0].read_text())["benchmarks"] if row.get("advised")]
             self.assertTrue(names)
             self.assertEqual({name[0] for name in names}, {"onednn"})
             self.assertEqual(len({(name[1].rpartition("threads=")[2], *name[2:]) for name in names}), len(names))
