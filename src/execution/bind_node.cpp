@@ -55,6 +55,14 @@ void refuse_attributes(const Node& node) {
   if (node.attribute("saturate", std::int64_t{1}) == 0) refuse("conversion without saturation");
 }
 
+bool has_text(const Graph& graph, const Node& node) {
+  const auto is_text = [&](const std::optional<ValueId>& value) {
+    return value && graph.value(*value).type == DataType::string;
+  };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), is_text) ||
+         std::any_of(node.outputs.begin(), node.outputs.end(), is_text);
+}
+
 /// GroupQueryAttention may leave room in its cache, or have sequences of different lengths (`seqlens_k` holds the last
 /// key of each sequence). Then it has keys that the layer would not leave out. Lengths that data decide are checked in
 /// each run.
@@ -303,7 +311,7 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
     if (const auto einsum = op::Einsum::from(node, graph)) bound.layer = *einsum;  // operands as they are in memory
   if (node.attribute<std::int64_t>("transBatchA", 0) != 0 || node.attribute<std::int64_t>("transBatchB", 0) != 0)
     throw NotExecutable(node, "a batch that is not the first dimension");
-  if (is_opaque(bound.layer)) throw NotExecutable(node, "modelled only");
+  if (is_opaque(bound.layer)) throw NotExecutable(node, has_text(graph, node) ? "text" : "modelled only");
   if (std::holds_alternative<op::Attention>(bound.layer) && node.domain.empty() && node.has_input(6))
     throw NotExecutable(node, "a cache of which data tells how much is filled");
   if (node.op_type == "Dropout" && node.has_input(2) && (*inputs[2])[0] != 0 &&

@@ -196,6 +196,14 @@ TEST_CASE("an operator that is not computed is refused by its name") {
   CHECK(message.find("(RandomNormalLike): cannot be executed: random numbers") != std::string::npos);
 }
 
+TEST_CASE("an operator that takes text is refused for it") {
+  const auto message = testing::message_of<NotExecutable>([] {
+    (void)Executor::load(testing::import_text(
+        "m (string[2, 3] x, int64[1] i) => (string[1, 3] y) { y = Gather (x, i) }", {.executable = true}));
+  });
+  CHECK(message.find("(Gather): cannot be executed: text") != std::string::npos);
+}
+
 TEST_CASE("inputs have to be the model's") {
   Executor executor =
       Executor::load(testing::import_text("m (float[2] x) => (float[2] y) { y = Abs (x) }", {.executable = true}));
