@@ -298,6 +298,16 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                                                  "b = And(g, h) d = Where(b, c, low)"),
         2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
   }
+  SECTION("a window of 32 by the distance of places") {
+    check_known(masked(", int64 width = {32}", places + "f = Sub(i, j) g = Less(f, width) h = LessOrEqual(j, i) "
+                                                        "b = And(g, h) d = Where(b, c, low)"),
+                2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+  }
+  SECTION("31 tokens on each side: at both ends 31 + 30 + ... + 1 of them are missing") {
+    check_known(masked(", int64 width = {32}", places + "f = Sub(i, j) e = Abs(f) b = Less(e, width) "
+                                                        "d = Where(b, c, low)"),
+                2 * (128 * 63 - 2 * 496) * of_pair, qkv + 8);
+  }
   SECTION("a window of 32, of which the last token is read: 32 keys and values") {
     // Two heads; the pairs of the first model are not scaled.
     const Matrix window{"m", 128, 128, [](auto r, auto c) { return c > r || r - c > 31 ? hidden : 0.0F; }};
