@@ -121,11 +121,21 @@ std::optional<BandedNumbers> elementwise(const Node& node, std::span<const Value
   if (made.size() != cases) return std::nullopt;
   if (cases == 1) return uniform(made[0]);
   if (cases == 2) return BandedNumbers{bands[0], made[0], made[1]};
-  for (std::size_t one = 0; one < 4; ++one) {  // the case that differs from the other three
-    const double rest = made[one ^ 1];
-    if (made[one ^ 2] != rest || made[one ^ 3] != rest) continue;
-    const auto first = one & 1 ? bands[0].complement() : bands[0], second = one & 2 ? bands[1].complement() : bands[1];
-    if (first && second) return BandedNumbers{common(*first, *second), made[one], rest};
+  const auto part = [&](std::size_t b, std::size_t at) {
+    return (at >> b & 1) != 0 ? bands[b].complement() : std::optional(bands[b]);
+  };
+  const auto is_nowhere = [&](std::size_t at) {  // as when one band lies within the other
+    const auto first = part(0, at), second = part(1, at);
+    return first && second && common(*first, *second).empty();
+  };
+  for (std::size_t one = 0; one < 4; ++one) {  // the case that differs from the others
+    const auto first = part(0, one), second = part(1, one);
+    if (!first || !second || is_nowhere(one)) continue;
+    std::vector<double> rest;
+    for (std::size_t at = 0; at < 4; ++at)
+      if (at != one && !is_nowhere(at)) rest.push_back(made[at]);
+    if (!rest.empty() && std::count(rest.begin(), rest.end(), rest[0]) == std::ssize(rest))
+      return BandedNumbers{common(*first, *second), made[one], rest[0]};
   }
   return std::nullopt;
 }

@@ -308,6 +308,12 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                                                         "d = Where(b, c, low)"),
                 2 * (128 * 63 - 2 * 496) * of_pair, qkv + 8);
   }
+  SECTION("a window of 32 as the difference of two triangles") {
+    check_known(masked(", int64 back = {-32}",
+                       "o = ConstantOfShape<value = float[1] {1}>(size) l = Trilu<upper = 0>(o) "
+                       "e = Trilu<upper = 0>(o, back) f = Sub(l, e) b = Cast<to = 9>(f) d = Where(b, c, low)"),
+                2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+  }
   SECTION("a window of 32, of which the last token is read: 32 keys and values") {
     // Two heads; the pairs of the first model are not scaled.
     const Matrix window{"m", 128, 128, [](auto r, auto c) { return c > r || r - c > 31 ? hidden : 0.0F; }};
