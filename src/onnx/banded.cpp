@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace benanza::importer {
@@ -119,48 +121,90 @@ std::optional<BandedNumbers> elementwise(const Node& node, std::span<const Value
   if (made.size() != cases) return std::nullopt;
   if (cases == 1) return uniform(made[0]);
   if (cases == 2) return BandedNumbers{bands[0], made[0], made[1]};
-  for (std::size_t one = 0; one < 4; ++one) {  // the case that differs from the other three
-    const double rest = made[one ^ 1];
-    if (made[one ^ 2] != rest || made[one ^ 3] != rest) continue;
-    const auto first = one & 1 ? bands[0].complement() : bands[0], second = one & 2 ? bands[1].complement() : bands[1];
-    if (first && second) return BandedNumbers{common(*first, *second), made[one], rest};
+  const auto part = [&](std::size_t b, std::size_t at) {
+    return (at >> b & 1) != 0 ? bands[b].complement() : std::optional(bands[b]);
+  };
+  const auto is_nowhere = [&](std::size_t at) {  // as when one band lies within the other
+    const auto first = part(0, at), second = part(1, at);
+    return first && second && common(*first, *second).empty();
+  };
+  for (std::size_t one = 0; one < 4; ++one) {  // the case that differs from the others
+    const auto first = part(0, one), second = part(1, one);
+    if (!first || !second || is_nowhere(one)) continue;
+    std::vector<double> rest;
+    for (std::size_t at = 0; at < 4; ++at)
+      if (at != one && !is_nowhere(at)) rest.push_back(made[at]);
+    if (!rest.empty() && std::count(rest.begin(), rest.end(), rest[0]) == std::ssize(rest))
+      return BandedNumbers{common(*first, *second), made[one], rest[0]};
   }
   return std::nullopt;
 }
 
-/// A comparison of a column and a row of numbers that go up by one.
-std::optional<BandedNumbers> compared_places(const Node& node, std::span<const Value* const> inputs, const Value& y) {
-  constexpr std::array names{"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"};
-  if (std::find(names.begin(), names.end(), node.op_type) == names.end() || inputs.size() != 2) return std::nullopt;
+bool is_elementwise(std::string_view op_type) {
+  const auto folds = elementwise_folds();
+  return std::any_of(folds.begin(), folds.end(), [&](const FoldEntry& entry) { return entry.op_type == op_type; });
+}
+
+/// A comparison or difference of a column and a row of numbers that go up by one, by column - row.
+std::vector<double> compared_places(const Node& node, std::span<const Value* const> inputs, const Value& y) {
+  constexpr std::array names{"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "Sub"};
+  if (std::find(names.begin(), names.end(), node.op_type) == names.end() || inputs.size() != 2) return {};
   const std::int64_t rows = y.dims[y.dims.size() - 2], columns = y.dims.back();
   std::optional<std::size_t> column;  // the operand that has one number for each row
   std::array<std::int64_t, 2> first{};
   for (std::size_t k = 0; k < 2; ++k) {
-    if (!inputs[k] || !inputs[k]->literal || inputs[k]->literal->ints.empty()) return std::nullopt;
+    if (!inputs[k] || !inputs[k]->literal || inputs[k]->literal->ints.empty()) return {};
     const auto& ints = inputs[k]->literal->ints;
     const auto& dims = inputs[k]->dims;
     for (std::size_t i = 1; i < ints.size(); ++i)
-      if (ints[i] - 1 != ints[i - 1]) return std::nullopt;
+      if (ints[i] - 1 != ints[i - 1]) return {};
     first[k] = ints[0];
     const auto count = static_cast<std::int64_t>(ints.size());
     if (count == rows && dims.size() >= 2 && dims.back() == 1) column = k;
-    else if (count != columns || dims.back() != columns) return std::nullopt;
+    else if (count != columns || dims.back() != columns) return {};
   }
-  if (!column || inputs[1 - *column]->dims.back() != columns || small_enough(y.dims)) return std::nullopt;
+  if (!column || inputs[1 - *column]->dims.back() != columns) return {};
   std::vector<double> row_numbers, column_numbers;  // for each column - row
   for (std::int64_t d = 1 - rows; d < columns; ++d) {
     row_numbers.push_back(static_cast<double>(first[*column]));
     column_numbers.push_back(static_cast<double>(first[1 - *column] + d));
   }
-  if (!small_enough(std::array{static_cast<std::int64_t>(row_numbers.size())})) return std::nullopt;
   const Tensor a = list_of(inputs[*column]->type, row_numbers), b = list_of(inputs[1 - *column]->type, column_numbers);
-  const auto made = evaluated(node, *column == 0 ? std::vector{a, b} : std::vector{b, a});
-  const auto begin = std::find(made.begin(), made.end(), 1), end = std::find(begin, made.end(), 0);
-  if (made.empty() || std::find(end, made.end(), 1) != made.end()) return std::nullopt;
-  Band band;
-  if (begin != made.begin()) band.least = begin - made.begin() + 1 - rows;
-  if (end != made.end()) band.most = end - made.begin() - rows;
-  return BandedNumbers{band, 1, 0};
+  return evaluated(node, *column == 0 ? std::vector{a, b} : std::vector{b, a});
+}
+
+/// What an element-wise operator makes of numbers by column - row, and of single numbers.
+std::vector<double> elementwise_diagonals(const Node& node, std::span<const Value* const> inputs, const Value& y) {
+  const auto count = to_size(y.dims[y.dims.size() - 2] + y.dims.back() - 1);
+  std::vector<Tensor> lists;
+  bool any = false;
+  for (const Value* input : inputs) {
+    if (!input) return {};
+    if (input->diagonals) {
+      if (!std::equal(input->dims.end() - 2, input->dims.end(), y.dims.end() - 2)) return {};  // broadcast
+      lists.push_back(list_of(input->type, *input->diagonals));
+      any = true;
+    } else if (const auto number = benanza::detail::scalar(*input)) {
+      lists.push_back(list_of(input->type, std::vector(count, *number)));
+    } else {
+      return {};
+    }
+  }
+  return any ? evaluated(node, lists) : std::vector<double>{};
+}
+
+/// Numbers by column - row as a band, if they are two, and one of them lies within the other.
+std::optional<BandedNumbers> band_of_diagonals(const std::vector<double>& numbers, std::int64_t rows) {
+  std::vector<std::int64_t> begins;  // of runs of equal numbers, as column - row
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (i == 0 || numbers[i] != numbers[i - 1]) begins.push_back(static_cast<std::int64_t>(i) + 1 - rows);
+  const auto number = [&](std::size_t run) { return numbers[to_size(begins[run] + rows - 1)]; };
+  if (begins.size() == 1) return uniform(number(0));
+  if (begins.size() == 2 && number(0) != 0)
+    return BandedNumbers{.band = {.most = begins[1] - 1}, .inside = number(0), .outside = number(1)};
+  if (begins.size() == 2) return BandedNumbers{.band = {.least = begins[1]}, .inside = number(1), .outside = number(0)};
+  if (begins.size() != 3 || number(0) != number(2)) return std::nullopt;
+  return BandedNumbers{.band = {begins[1], begins[2] - 1}, .inside = number(1), .outside = number(0)};
 }
 
 std::optional<BandedNumbers> triangle(const Node& node, std::span<const Value* const> inputs) {
@@ -250,6 +294,23 @@ std::optional<BandedNumbers> banded_literal(const Value& value) {
   return BandedNumbers{*band, inside, *outside};
 }
 
+std::shared_ptr<const std::vector<double>> diagonal_numbers(const Node& node, std::span<const Value* const> inputs,
+                                                            const Value& y) {
+  const std::size_t rank = y.dims.size();
+  if (rank < 2 || inputs.empty() || !inputs[0] || bits(y.type) < 8 || y.elements() == 0) return nullptr;
+  const std::int64_t count = y.dims[rank - 2] + y.dims[rank - 1] - 1;
+  if (small_enough(y.dims) || !small_enough(std::array{count})) return nullptr;
+  const std::string& op = node.op_type;
+  if (op == "Expand" || op == "Reshape" || op == "Unsqueeze" || op == "Squeeze") {
+    const auto& dims = inputs[0]->dims;
+    const bool same = dims.size() >= 2 && std::equal(dims.end() - 2, dims.end(), y.dims.end() - 2);
+    return same ? inputs[0]->diagonals : nullptr;
+  }
+  auto numbers = compared_places(node, inputs, y);
+  if (numbers.empty() && is_elementwise(op)) numbers = elementwise_diagonals(node, inputs, y);
+  return numbers.empty() ? nullptr : std::make_shared<const std::vector<double>>(std::move(numbers));
+}
+
 std::optional<BandedNumbers> banded_result(const Node& node, std::span<const Value* const> inputs, const Value& y) {
   if (y.dims.size() < 2 || inputs.empty() || !inputs[0] || bits(y.type) < 8) return std::nullopt;
   const std::string& op = node.op_type;
@@ -259,7 +320,8 @@ std::optional<BandedNumbers> banded_result(const Node& node, std::span<const Val
                                         : value.floats[0]);
   }
   if (op == "Trilu") return triangle(node, inputs);
-  if (const auto places = compared_places(node, inputs, y)) return places;
+  if (y.diagonals)
+    if (const auto band = band_of_diagonals(*y.diagonals, y.dims[y.dims.size() - 2])) return band;
   const auto x = operand(*inputs[0]);
   if (!x) return std::nullopt;
   const auto& dims = inputs[0]->dims;
@@ -269,10 +331,7 @@ std::optional<BandedNumbers> banded_result(const Node& node, std::span<const Val
   }
   if (op == "Transpose") return transposed(node, *x, dims.size());
   if (op == "Slice") return sliced(node, inputs, *x);
-  const auto folds = elementwise_folds();
-  const bool each =
-      std::any_of(folds.begin(), folds.end(), [&](const FoldEntry& entry) { return entry.op_type == op; });
-  return each ? elementwise(node, inputs, y) : std::nullopt;
+  return is_elementwise(op) ? elementwise(node, inputs, y) : std::nullopt;
 }
 
 }  // namespace benanza::importer

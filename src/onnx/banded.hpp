@@ -6,9 +6,11 @@
 #include <benanza/model/graph.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace benanza::importer {
 
@@ -25,8 +27,14 @@ struct FoundBand {
 /// The bands of a constant whose numbers are known.
 [[nodiscard]] std::optional<BandedNumbers> banded_literal(const Value& value);
 
-/// The numbers of a constant that a node of ai.onnx computes from constants, as far as they are two. `y` has its type
-/// and dimensions.
+/// The numbers by column - row of a constant that a node of ai.onnx computes from constants, such as the distances of
+/// places; null where they do not depend on that alone, or are few. `y` has its type and dimensions.
+[[nodiscard]] std::shared_ptr<const std::vector<double>> diagonal_numbers(const Node& node,
+                                                                          std::span<const Value* const> inputs,
+                                                                          const Value& y);
+
+/// The numbers of a constant that a node of ai.onnx computes from constants, as far as they are two. `y` has its type,
+/// its dimensions and its numbers by column - row.
 [[nodiscard]] std::optional<BandedNumbers> banded_result(const Node& node, std::span<const Value* const> inputs,
                                                          const Value& y);
 

@@ -360,8 +360,10 @@ void Builder::define(Step& step, Types types) {
     values[0].literal = x.literal;
   }
   if (step.literal) values.at(0).literal = std::move(step.literal);
-  if (step.constant && step.node.domain.empty() && values.size() == 1 && !values[0].literal)
+  if (step.constant && step.node.domain.empty() && values.size() == 1 && !values[0].literal) {
+    values[0].diagonals = diagonal_numbers(step.node, operands(step), values[0]);
     values[0].banded = banded_result(step.node, operands(step), values[0]);
+  }
   emit(step, std::move(values), std::move(types));
 }
 

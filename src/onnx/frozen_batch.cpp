@@ -93,6 +93,7 @@ void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
   value.literal.reset();
   value.stored.reset();
   value.banded.reset();
+  value.diagonals.reset();
   onnx::TypeProto type = make_type(value.type, value.dims);
   step.inputs[input] = frame.add(std::move(value), std::move(type));
 }

@@ -198,6 +198,15 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
           {2}}});
     check_known(model, 2 * 2 * 16 * 190, 2 * 190 * 4 + 2 * 64 * 16 * 4);
   }
+  SECTION("some rows or columns of the result: 1 + 2 + ... + 8 products, and 8 positions of the other operand") {
+    const std::string part = "<int64[1] a = {0}, int64[1] b = {8}, int64[1] axes = {";
+    check_known(known_layers("(float[64, 64] x, float[64, 16] z) => (float[8, 16] y) " + part +
+                             "0}> { t = Trilu<upper = 0>(x) p = MatMul(t, z) y = Slice(p, a, b, axes) }"),
+                2 * 16 * 36, 36 * 4 + 8 * 16 * 4);
+    check_known(known_layers("(float[16, 64] x, float[64, 64] z) => (float[16, 8] y) " + part +
+                             "1}> { t = Trilu(z) p = MatMul(x, t) y = Slice(p, a, b, axes) }"),
+                2 * 16 * 36, 36 * 4 + 8 * 16 * 4);
+  }
   SECTION("weights of other numbers are looked at no further") {
     const auto model = known_layers("(float[64, 16] z) => (float[64, 16] y) { y = MatMul(t, z) }",
                                     {{"t", 64, 64, [](auto r, auto c) { return static_cast<float>(r * 64 + c); }}});
@@ -288,6 +297,40 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
         masked(", int64 before = {31}", places + "f = Sub(i, before) g = GreaterOrEqual(j, f) h = LessOrEqual(j, i) "
                                                  "b = And(g, h) d = Where(b, c, low)"),
         2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+  }
+  SECTION("a window of 32 by the distance of places") {
+    check_known(masked(", int64 width = {32}", places + "f = Sub(i, j) g = Less(f, width) h = LessOrEqual(j, i) "
+                                                        "b = And(g, h) d = Where(b, c, low)"),
+                2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+  }
+  SECTION("31 tokens on each side: at both ends 31 + 30 + ... + 1 of them are missing") {
+    check_known(masked(", int64 width = {32}", places + "f = Sub(i, j) e = Abs(f) b = Less(e, width) "
+                                                        "d = Where(b, c, low)"),
+                2 * (128 * 63 - 2 * 496) * of_pair, qkv + 8);
+  }
+  SECTION("a window of 32 as the difference of two triangles") {
+    check_known(masked(", int64 back = {-32}",
+                       "o = ConstantOfShape<value = float[1] {1}>(size) l = Trilu<upper = 0>(o) "
+                       "e = Trilu<upper = 0>(o, back) f = Sub(l, e) b = Cast<to = 9>(f) d = Where(b, c, low)"),
+                2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+  }
+  SECTION("a window of 32, of which the last token is read: 32 keys and values") {
+    // Two heads; the pairs of the first model are not scaled.
+    const Matrix window{"m", 128, 128, [](auto r, auto c) { return c > r || r - c > 31 ? hidden : 0.0F; }};
+    const std::string last = " <int64[1] a = {127}, int64[1] b = {128}, int64[1] axes = {2}> { ";
+    const double reads = (2 * 8 + 2 * 2 * 32 * 8) * 4;
+    check_known(known_layers("(float[1, 2, 128, 8] q, float[1, 2, 8, 128] k, float[1, 2, 128, 8] v) => "
+                             "(float[1, 2, 1, 8] y)" +
+                                 last +
+                                 "c = MatMul(q, k) d = Add(c, m) p = Softmax<axis = -1>(d) h = MatMul(p, v) "
+                                 "y = Slice(h, a, b, axes) }",
+                             {window}),
+                2 * 32 * (of_pair - 1), reads);
+    check_known(known_layers("(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) => "
+                             "(float[1, 2, 1, 8] y)" +
+                                 last + "h = Attention(q, k, v, m) y = Slice(h, a, b, axes) }",
+                             {window}, 23),
+                2 * 32 * of_pair, reads);
   }
   SECTION("numbers that hide nothing") {
     check_known(masked("", "d = Add(c, m)", {{"m", 128, 128, [](auto r, auto c) { return c > r ? -1.0F : 1.0F; }}}),

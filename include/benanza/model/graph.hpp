@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,6 +64,8 @@ struct Value {
   /// for what is computed from such a value, whose sizes follow from its.
   bool unknown_size = false;
   std::optional<StoredPlace> stored{};  ///< place of a constant without a literal; in executable imports only
+  /// Its numbers by column - row, from the last row on, when it is constant, has many, and they depend on that alone.
+  std::shared_ptr<const std::vector<double>> diagonals{};
   [[nodiscard]] std::int64_t elements() const { return element_count(dims); }
   [[nodiscard]] double bytes() const { return static_cast<double>(elements()) * bits(type) / 8; }
 };

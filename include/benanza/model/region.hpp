@@ -48,6 +48,18 @@ struct AxesBand {
   return total;
 }
 
+/// From the first to the last column that a band reaches from some rows, of which there is one.
+[[nodiscard]] inline Positions reached(const Positions& rows, const Band& band) {
+  return Positions::run(rows.runs().front().begin + band.least, rows.runs().back().end + band.most);
+}
+/// Without rows and columns of the box that the band does not reach.
+[[nodiscard]] inline Box narrowed(Box box, const AxesBand& to) {
+  Positions &rows = box[to.row], &columns = box[to.column];
+  if (!rows.empty()) columns = common(columns, reached(rows, to.band));
+  if (!columns.empty()) rows = common(rows, reached(columns, to.band.transposed()));
+  return box;
+}
+
 /// Boxes may overlap. More than `most_boxes` become the one box around them, of which no more elements count than they
 /// have.
 class Region {
@@ -79,7 +91,14 @@ class Region {
     const Band left = band_ ? common(band_->band, to.band) : to.band;
     if (left.empty()) boxes_.clear();
     band_.reset();
-    if (!left.empty() && !left.covers(dims_[to.row], dims_[to.column])) band_ = {to.row, to.column, left};
+    if (left.empty() || left.covers(dims_[to.row], dims_[to.column])) return;
+    band_ = {to.row, to.column, left};
+    for (auto& box : boxes_) box = narrowed(std::move(box), *band_);
+    if (!certain_.empty()) certain_ = narrowed(std::move(certain_), *band_);
+    std::erase_if(boxes_, [&](const Box& box) {
+      return (box[to.row].empty() && dims_[to.row] > 0) || (box[to.column].empty() && dims_[to.column] > 0);
+    });
+    if (boxes_.empty()) band_.reset();
   }
   /// Leaves the elements of a box.
   void clip(const Box& to) {

@@ -61,6 +61,14 @@ class ProductZeros {
   /// Whether the other operand is a table of which input `k` is: nothing of it is certain to be read.
   [[nodiscard]] bool picks_of(std::size_t k) const { return (k == b_ && picks_[0]) || (k == 0 && picks_[1]); }
 
+  /// Leaves the positions of the axis that is summed up at which the other operand of input `k` may differ from 0, for
+  /// a part of the result.
+  void limit(std::size_t k, const Box& y, Positions& depth) const {
+    const std::size_t other = k == 0 ? 1 : 0;
+    if (!bands_[other] || y[axis_[other]].empty()) return;
+    depth = common(depth, reached(y[axis_[other]], *bands_[other]));
+  }
+
   /// The share of the products behind a part of the result that have no factor known to be 0.
   [[nodiscard]] double products_left(const Region& y) const {
     if (picks_[0] || picks_[1]) return 0;
@@ -234,13 +242,15 @@ struct EqualAxes {
   for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file leaves out
     if (const Value& x = at.graph.input(node, k); x.sparse && !at.known.empty())
       some *= std::min(1.0, static_cast<double>(x.sparse->numbers) / static_cast<double>(x.elements()));
-  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, summed](std::size_t k, std::size_t j,
-                                                                        const Box& y) -> std::vector<Box> {
+  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, summed, where](std::size_t k, std::size_t j,
+                                                                               const Box& y) -> std::vector<Box> {
                     if (zeros.picks_of(k)) return {};
                     const Dims& x = at.x(k);
                     if (packed && k > 1) return {columns_of(x, k, y, at.y(j).back())};
                     Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
                     summed.limit(k, box);
+                    for (const auto& [input, depth] : where)
+                      if (input == k) zeros.limit(k, y, box[depth]);
                     return {box};
                   },
                   .flops =

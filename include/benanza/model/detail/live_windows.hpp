@@ -413,8 +413,16 @@ struct KnownInput {
   if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
   // The weight of the one key that a query sees is 1, whatever its score is.
   const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
-  const auto operand = [at, &layer, rank, tokens, mask, columns, group, one_key](std::size_t k, std::size_t j,
-                                                                                 const Box& y) -> std::vector<Box> {
+  std::optional<Band> visible;  // what a constant mask leaves
+  if (const KnownElements hidden = at.known_x(mask);
+      hidden.band && (hidden.outside <= masked_score || layer.mask_type)) {
+    const std::size_t mask_rank = at.x(mask).size();
+    if (hidden.band->row + 2 == mask_rank && hidden.band->column + 1 == mask_rank &&
+        hidden.band->band.reaches_each_row(layer.q[2], layer.k[2]))
+      visible = hidden.band->band;
+  }
+  const auto operand = [at, &layer, rank, tokens, mask, columns, group, one_key, visible](
+                           std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
     if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
@@ -444,17 +452,10 @@ struct KnownInput {
       for (const auto& run : y[tokens].runs())
         if (run.begin < run.end) runs.push_back({layer.first_key(run.begin), layer.last_key(run.end - 1)});
       keys = Positions(std::move(runs));
+      if (visible && !y[tokens].empty()) keys = common(keys, reached(y[tokens], *visible));
     }
     return {result};
   };
-  std::optional<Band> visible;  // what a constant mask leaves
-  if (const KnownElements hidden = at.known_x(mask);
-      hidden.band && (hidden.outside <= masked_score || layer.mask_type)) {
-    const std::size_t mask_rank = at.x(mask).size();
-    if (hidden.band->row + 2 == mask_rank && hidden.band->column + 1 == mask_rank &&
-        hidden.band->band.reaches_each_row(layer.q[2], layer.k[2]))
-      visible = hidden.band->band;
-  }
   const auto pairs_of = [&layer, visible](const Positions::Run& run) {
     double pairs = 0;
     for (auto q = run.begin; q < run.end; ++q) {
