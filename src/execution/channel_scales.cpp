@@ -64,24 +64,22 @@ Tensor less_zeros(const Tensor& x, const ChannelNumbers& zero_points, const Chan
   return Tensor::of(DataType::f32, x.dims(), values);
 }
 
+/// The same with floats, whose zero points are 0, and without what follows.
+template <class Op>
+Layer summing(Op op, std::optional<DataType> Op::*second_type, bool Op::*first_zero, bool Op::*second_zero) {
+  op.type = DataType::f32;
+  op.*second_type = op.y_type = std::nullopt;
+  op.*first_zero = op.*second_zero = false;
+  op.post = {};
+  return Layer(op);
+}
+
 /// The layer of floats that adds up the same products, and nothing besides; nothing for a layer of another kind.
 std::optional<Layer> sum_of_products(const Layer& layer) {
-  if (const auto* conv = std::get_if<op::Conv>(&layer)) {
-    op::Conv sum = *conv;
-    sum.type = DataType::f32;
-    sum.w_type = sum.y_type = std::nullopt;
-    sum.x_zero = sum.w_zero = false;
-    sum.post = {};
-    return Layer(sum);
-  }
-  if (const auto* product = std::get_if<op::MatMul>(&layer)) {
-    op::MatMul sum = *product;
-    sum.type = DataType::f32;
-    sum.b_type = sum.y_type = std::nullopt;
-    sum.a_zero = sum.b_zero = false;
-    sum.post = {};
-    return Layer(sum);
-  }
+  using op::Conv, op::MatMul;
+  if (const auto* conv = std::get_if<Conv>(&layer)) return summing(*conv, &Conv::w_type, &Conv::x_zero, &Conv::w_zero);
+  if (const auto* product = std::get_if<MatMul>(&layer))
+    return summing(*product, &MatMul::b_type, &MatMul::a_zero, &MatMul::b_zero);
   return std::nullopt;
 }
 

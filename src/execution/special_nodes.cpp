@@ -47,9 +47,15 @@ Tensors size(const Node& node, const NodeTensors& inputs) {
   return {integers({}, {required(node, inputs, 0).elements()})};
 }
 
+/// The elements at these places, in one dimension.
 Tensors flattened(const Tensor& x, const Places& places) {
-  const auto width = static_cast<std::size_t>(bits(x.type()) / 8);
   Tensor result(x.type(), {static_cast<std::int64_t>(places.size())});
+  if (bits(x.type()) < 8) {  // a byte holds several elements
+    for (std::size_t i = 0; i < places.size(); ++i)
+      store(result.writable(), x.type(), static_cast<std::int64_t>(i), x[places[i]]);
+    return {result};
+  }
+  const auto width = static_cast<std::size_t>(bits(x.type()) / 8);
   for (std::size_t i = 0; i < places.size(); ++i)
     std::memcpy(static_cast<std::byte*>(result.writable()) + i * width,
                 static_cast<const std::byte*>(x.data()) + static_cast<std::size_t>(places[i]) * width, width);

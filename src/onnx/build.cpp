@@ -204,6 +204,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
   copy_attributes(proto, step.node);
   step.merge = deterministic(step);
   step.constant &= step.merge;
+  for (Frame* at = &frame; at != nullptr && !step.merge; at = at->parent) at->repeatable = false;
   const bool of_constants = step.constant;
   if (step.trained && !is_view_of_weight(step.node)) step.constant = false;
   if (step.node.domain.empty() && step.node.op_type == "If") return visit_if(step);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common subexpressions: nodes that compute what an earlier node has computed are merged with it.
 #include "build.hpp"
+#include "same_bodies.hpp"
 
 #include <onnx/defs/schema.h>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +44,14 @@ std::map<std::string, std::string> told_attributes(const onnx::NodeProto& node, 
 
 }  // namespace
 
+std::optional<std::string> constant_key(const Value& value) {
+  if (!value.constant || !value.literal || value.literal->ints.size() > 64 || value.literal->floats.size() > 1)
+    return std::nullopt;
+  std::string key = std::string(name(value.type)) + shape_text(value.dims) + shape_text(value.literal->ints);
+  for (const double v : value.literal->floats) key.append(reinterpret_cast<const char*>(&v), sizeof v);
+  return key;
+}
+
 /// Whether the first output has all elements of the first input, each in its place.
 bool Builder::passes_on(const Step& step, const Value& y) {
   const auto& values = step.scope.frame.graph.values;
@@ -71,12 +81,8 @@ bool Builder::passes_on(const Step& step, const Value& y) {
 /// are told apart by their names alone.
 std::size_t Builder::identity_of(Frame& frame, ValueId id) {
   if (const auto passed = frame.passed_on.find(id); passed != frame.passed_on.end()) id = passed->second;
-  const Value& value = frame.graph.values[id];
-  if (!value.constant || !value.literal || value.literal->ints.size() > 64 || value.literal->floats.size() > 1)
-    return id;
-  std::string key = std::string(name(value.type)) + shape_text(value.dims) + shape_text(value.literal->ints);
-  for (const double v : value.literal->floats) key.append(reinterpret_cast<const char*>(&v), sizeof v);
-  return frame.known_literals.try_emplace(std::move(key), id).first->second;
+  auto key = constant_key(frame.graph.values[id]);
+  return key ? frame.known_literals.try_emplace(std::move(*key), id).first->second : id;
 }
 
 /// The operands of a node by what they are, those of a commutative operator in one order.
@@ -97,7 +103,11 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
   if (identities_of(frame, earlier, earlier.inputs) != identities_of(frame, step.node, step.inputs)) return false;
   for (int i = 0; i < step.proto.output_size(); ++i)
     if (!step.proto.output(i).empty() && earlier_proto.output(i).empty()) return false;
-  return told_attributes(earlier_proto, step.op.schema) == told_attributes(step.proto, step.op.schema);
+  if (step.node.bodies.empty())
+    return told_attributes(earlier_proto, step.op.schema) == told_attributes(step.proto, step.op.schema);
+  return written_alike(earlier_proto, step.proto) && same_bodies(earlier, step.node, [&](ValueId a, ValueId b) {
+           return identity_of(frame, a) == identity_of(frame, b);
+         });
 }
 
 /// Whether an earlier node computes the same; its outputs then go by these names too.

@@ -80,6 +80,7 @@ void Builder::finish_body(Step& step, Scope& scope, const std::string& label) {
   graph.name = label;
   graph.batch = binding_.batch;
   graph.outputs = outputs_of(scope);
+  step.merge &= scope.frame.repeatable;
   if (!binding_.executable) fold_quantization(graph);
   decompose(graph);
   for (const auto& [here, outer] : graph.captures) step.constant &= step.scope.frame.graph.values[outer].constant;
@@ -104,7 +105,6 @@ void Builder::finish_control_flow(Step& step, std::vector<Value> values, const F
     const bool tensor = inside >= outputs.size() || body.facts[outputs[inside]].type.has_tensor_type();
     types.push_back(tensor ? make_type(values[i].type, values[i].dims) : body.facts[outputs[inside]].type);
   }
-  step.merge = false;
   emit(step, std::move(values), std::move(types));
 }
 

@@ -31,6 +31,7 @@ struct Frame {
   Graph graph{};
   Frame* parent = nullptr;
   bool inside_loop = false;        ///< dimensions that stay unknown are data dependent here
+  bool repeatable = true;          ///< no node in it, or in a body in it, may give something else the next time
   std::vector<TypeFacts> facts{};  ///< beside graph.values
   std::map<std::pair<Frame*, ValueId>, ValueId> captured{};
   std::unordered_multimap<std::size_t, std::pair<std::size_t, const onnx::NodeProto*>>

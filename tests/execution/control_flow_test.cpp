@@ -70,6 +70,30 @@ TEST_CASE("a Scan carries its state and walks its sequence, backward on demand")
   CHECK(execution.outputs.at("sums").values() == Numbers{4, 6, 7});
 }
 
+TEST_CASE("loops and Ifs that are alike have their results under each name") {
+  // 1 -> 2 -> 4 -> 8, twice; 1 + 1 or -1, twice
+  Executor executor = executor_of(R"(m (float[1] x, bool c) => (float[1] y, float[1] z, float[1] p, float[1] q)
+    <int64 n = {3}> {
+      y = Loop (n, "", x) <body = b (int64 i, bool go, float[1] v) => (bool on, float[1] w)
+        { on = Identity (go)  w = Add (v, v) }>
+      z = Loop (n, "", x) <body = d (int64 j, bool goes, float[1] u) => (bool more, float[1] t)
+        { more = Identity (goes)  t = Add (u, u) }>
+      p = If (c) <then_branch = e () => (float[1] k) { k = Add (x, x) }, else_branch = f () => (float[1] l) { l = Neg (x) }>
+      q = If (c) <then_branch = g () => (float[1] r) { r = Add (x, x) }, else_branch = h () => (float[1] s) { s = Neg (x) }>
+    })");
+  const auto run = [&](double condition) {
+    return executor.run({{"x", f32({1}, {1})}, {"c", Tensor::of(DataType::boolean, {}, Numbers{condition})}});
+  };
+  for (const double condition : {0.0, 1.0}) {
+    const Execution execution = run(condition);
+    const Numbers chosen{condition != 0 ? 2.0 : -1.0};
+    CHECK(execution.outputs.at("y").values() == Numbers{8});
+    CHECK(execution.outputs.at("z").values() == Numbers{8});
+    CHECK(execution.outputs.at("p").values() == chosen);
+    CHECK(execution.outputs.at("q").values() == chosen);
+  }
+}
+
 TEST_CASE("sizes that data decides are those that it has") {
   // Elements above 1, then computed with: (x - 1) of each, and how many there are.
   Executor executor = executor_of(R"(m (float[4] x) => (float[k] y, int64[1] count) <float one = {1}> {

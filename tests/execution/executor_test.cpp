@@ -305,6 +305,40 @@ TEST_CASE("a fill repeats elements of less than a byte") {
   CHECK(execution::filled(node, sizes, DataType::i16).values() == Values(5, 3.0));
 }
 
+TEST_CASE("a selection takes elements of less than a byte one by one") {
+  const auto computed = [](const std::string& op_type, const execution::NodeTensors& inputs,
+                           const std::map<std::string, Attribute, std::less<>>& attributes = {}) {
+    Node node;
+    node.op_type = op_type;
+    node.attributes = attributes;
+    return (*execution::find_special(node))(node, inputs);
+  };
+  const auto chosen = [](const Values& each) {
+    return Tensor::of(DataType::boolean, {static_cast<std::int64_t>(each.size())}, each);
+  };
+  SECTION("Compress of five numbers in three bytes: from the middle of bytes and from their begin") {
+    const Tensor x = Tensor::of(DataType::i4, {5}, Values{-8, 7, 3, -1, 2});
+    const Tensor y = computed("Compress", {x, chosen({0, 1, 1, 0, 1})}).at(0);
+    CHECK(y.type() == DataType::i4);
+    CHECK(y.dims() == Tensor::Dims{3});
+    CHECK(y.values() == Values{7, 3, 2});
+  }
+  SECTION("Compress of columns: the first and the last of three") {
+    const Tensor x = Tensor::of(DataType::u4, {2, 3}, Values{1, 2, 3, 13, 14, 15});
+    const Tensor y = computed("Compress", {x, chosen({1, 0, 1})}, {{"axis", std::int64_t{1}}}).at(0);
+    CHECK(y.dims() == Tensor::Dims{2, 2});
+    CHECK(y.values() == Values{1, 3, 13, 15});
+  }
+  SECTION("Unique of five numbers: sorted, with where each is first, which each is and how often it is there") {
+    const auto y = computed("Unique", {Tensor::of(DataType::u4, {5}, Values{9, 4, 15, 4, 9})});
+    CHECK(y.at(0).type() == DataType::u4);
+    CHECK(y.at(0).values() == Values{4, 9, 15});
+    CHECK(y.at(1).values() == Values{1, 0, 2});
+    CHECK(y.at(2).values() == Values{1, 0, 2, 0, 1});
+    CHECK(y.at(3).values() == Values{2, 2, 1});
+  }
+}
+
 TEST_CASE("constants that begin at one address and end at others are kept apart") {
   const Tensor whole = floats({3}, {1, 2, 3});
   const Tensor part(DataType::f32, {1}, nullptr, whole.data());

@@ -82,6 +82,25 @@ TEST_CASE("what no pass reads counts in the last one", "[floors]") {
   }
 }
 
+TEST_CASE("loops that are alike count once", "[floors]") {
+  // Behind each of them is an operation for each of 64 numbers.
+  const auto two = [](const std::string& second) {
+    return least_layers(R"((float[1, 64] x) => (float[1, 64] y, float[1, 64] z) <int64 n = {50}> {
+        a = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) => (bool on, float[1, 64] h2) {
+          on = Identity(go) h2 = MatMul(h, w) }>
+        d = Loop (n, "", x) <body = e (int64 j, bool goes, float[1, 64] g) => (bool more, float[1, 64] g2) {
+          more = Identity(goes) g2 = MatMul(g, )" +
+                            second + ") }> y = Relu(a) z = Sigmoid(d) }",
+                        {{"w", f32, {64, 64}}, {"v", f32, {64, 64}}});
+  };
+  SECTION("with the same weights: 50 products of one row") {
+    check_least(two("w"), {50 * 2 * macs + 2 * 64, row + square, 2 * row});
+  }
+  SECTION("with other weights: twice as many") {
+    check_least(two("v"), {2 * 50 * 2 * macs + 2 * 64, row + 2 * square, 2 * row});
+  }
+}
+
 TEST_CASE("a Scan's defaults may be written out", "[floors]") {
   // One step of 1,000 is read.
   check_least(least_layers(R"((float[1, 64] x, float[1000, 1, 64] xs) => (float[1, 1000] y) <int64 i = {0}> {

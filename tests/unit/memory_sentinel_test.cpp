@@ -99,6 +99,16 @@ class Streamer {
   int orders_ = -1, answers_ = -1;
 };
 
+/// A host on which whatever uses memory takes 1.5 times as long while a process streams.
+struct StreamedHost {
+  FakeHost host{};
+  Streamer streamer{};
+  bool streaming = false;
+  StreamedHost() {
+    host.memory_slowness = [this](double) { return streaming && streamer.pass() == streamer.process() ? 1.5 : 1.0; };
+  }
+};
+
 /// With what a session read of the memory as that of an earlier one.
 MeasureOptions knowing(std::vector<CeilingRow> usual, Seconds budget) {
   return {.budget = budget, .ceilings = std::move(usual)};
@@ -148,10 +158,9 @@ TEST_CASE("samples beside a process that streams through memory are measured aga
 
 TEST_CASE("rounds beside a process that streams through memory until the session ends are measured by the next session",
           "[memory]") {
-  FakeHost host;
-  Streamer streamer;
-  bool streaming = false;
-  host.memory_slowness = [&](double) { return streaming && streamer.pass() == streamer.process() ? 1.5 : 1.0; };
+  StreamedHost streamed;
+  FakeHost& host = streamed.host;
+  bool& streaming = streamed.streaming;
   const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeBackend>(
       host, std::vector<test::FakePlan>{{.name = "best", .seconds = 1e-3, .memory_bound = true},
                                         {.name = "close", .seconds = 1.1e-3, .memory_bound = true}})};
@@ -189,10 +198,9 @@ TEST_CASE("rounds beside a process that streams through memory until the session
 
 TEST_CASE("beside a process that streams through memory for a whole session, each row beyond the caches is contended",
           "[memory]") {
-  FakeHost host;
-  Streamer streamer;
-  bool streaming = false;
-  host.memory_slowness = [&](double) { return streaming && streamer.pass() == streamer.process() ? 1.5 : 1.0; };
+  StreamedHost streamed;
+  FakeHost& host = streamed.host;
+  bool& streaming = streamed.streaming;
   const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeBackend>(
       host, std::vector<test::FakePlan>{{.name = "best", .seconds = 1e-3, .memory_bound = true},
                                         {.name = "close", .seconds = 1.1e-3, .memory_bound = true},

@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -104,6 +106,78 @@ TEST_CASE("Bodies see values of all graphs around them", "[onnx]") {
   CHECK(body.value(branch.captures[0].second).name == "h");
   CHECK(body.value(branch.captures[1].second).name == "w");
   CHECK(body.captures.size() == 2);  // the condition and w
+}
+
+/// Two nodes of control flow, r1 and r2, and their difference; in `first` and `second` a # is the number of the node.
+std::size_t nodes_left(std::string first, std::string second) {
+  std::replace(first.begin(), first.end(), '#', '1');
+  std::replace(second.begin(), second.end(), '#', '2');
+  const Graph graph = import_text("g (float[4] x, float[4] w, float[4] v, float[3, 4] xs, bool c, bool d) => (float[4] "
+                                  "y) <int64 n = {5}, int64 five = {5}, int64 few = {3}> { " +
+                                  first + " " + second + " y = Sub(r1, r2) }");
+  return graph.nodes.size();
+}
+
+std::string loop_of(const std::string& inputs, const std::string& nodes, const std::string& numbers = "") {
+  return "r# = Loop (" + inputs + ") <body = b# (int64 i#, bool go#, float[4] h#) => (bool on#, float[4] o#) " +
+         numbers + " { on# = Identity(go#) " + nodes + " }>";
+}
+
+std::string if_of(const std::string& condition, const std::string& then_node, const std::string& else_node) {
+  return " If (" + condition + ") <then_branch = t# () => (float[4] p#) { p# = " + then_node +
+         " }, else_branch = e# () => (float[4] q#) { q# = " + else_node + " }> ";
+}
+
+TEST_CASE("Equal loops are one, whatever they call their values", "[onnx]") {
+  const std::string inputs = "n, \"\", x", nodes = "s# = Add(h#, w) o# = LeakyRelu <alpha = 0.5> (s#)";
+  const std::string loop = loop_of(inputs, nodes);
+  CHECK(nodes_left(loop, loop) == 2);
+  CHECK(nodes_left(loop, loop_of("five, \"\", x", nodes)) == 2);  // the same number of passes
+  SECTION("with other inputs they are two") {
+    CHECK(nodes_left(loop, loop_of("few, \"\", x", nodes)) == 3);
+    CHECK(nodes_left(loop, loop_of("n, \"\", w", nodes)) == 3);
+  }
+  SECTION("with another captured value, operator, attribute or operand they are two") {
+    CHECK(nodes_left(loop, loop_of(inputs, "s# = Add(h#, v) o# = LeakyRelu <alpha = 0.5> (s#)")) == 3);
+    CHECK(nodes_left(loop, loop_of(inputs, "s# = Sub(h#, w) o# = LeakyRelu <alpha = 0.5> (s#)")) == 3);
+    CHECK(nodes_left(loop, loop_of(inputs, "s# = Add(h#, w) o# = LeakyRelu <alpha = 0.25> (s#)")) == 3);
+    CHECK(nodes_left(loop, loop_of(inputs, "s# = Add(h#, w) o# = LeakyRelu <alpha = 0.5> (h#)")) == 3);
+  }
+  SECTION("numbers in them are compared, weights are not equal for holding the same numbers") {
+    const auto scaled = [&](const std::string& numbers) { return loop_of(inputs, "o# = Mul(h#, u#)", numbers); };
+    CHECK(nodes_left(scaled("<float u# = {2}>"), scaled("<float u# = {2}>")) == 2);
+    CHECK(nodes_left(scaled("<float u# = {2}>"), scaled("<float u# = {3}>")) == 3);
+    CHECK(nodes_left(scaled("<float[4] u# = {1, 2, 3, 4}>"), scaled("<float[4] u# = {1, 2, 3, 4}>")) == 3);
+  }
+  SECTION("with random numbers in them, at any depth, they are two") {
+    const std::string random = loop_of(inputs, "s# = RandomNormalLike(h#) o# = Add(h#, s#)"),
+                      deeper = loop_of(inputs, "o# =" + if_of("c", "RandomNormalLike(h#)", "Neg(h#)"));
+    CHECK(nodes_left(random, random) == 3);
+    CHECK(nodes_left(deeper, deeper) == 3);
+  }
+  SECTION("bodies in them are compared too") {
+    const auto chosen = [&](const std::string& node) { return loop_of(inputs, "o# =" + node); };
+    const std::string one = chosen(if_of("c", "Add(h#, w)", "Neg(h#)"));
+    CHECK(nodes_left(one, one) == 2);
+    CHECK(nodes_left(one, chosen(if_of("d", "Add(h#, w)", "Neg(h#)"))) == 3);
+    CHECK(nodes_left(one, chosen(if_of("c", "Neg(h#)", "Add(h#, w)"))) == 3);
+    CHECK(nodes_left(one, chosen(if_of("c", "Add(h#, w)", "Neg(w)"))) == 3);
+  }
+}
+
+TEST_CASE("Equal Ifs and Scans are one", "[onnx]") {
+  const auto chosen = [](const std::string& node) { return "r# =" + node; };
+  const std::string one = chosen(if_of("c", "Add(x, w)", "Neg(x)"));
+  CHECK(nodes_left(one, one) == 2);
+  CHECK(nodes_left(one, chosen(if_of("d", "Add(x, w)", "Neg(x)"))) == 3);
+  CHECK(nodes_left(one, chosen(if_of("c", "Neg(x)", "Add(x, w)"))) == 3);
+  CHECK(nodes_left(one, chosen(if_of("c", "Add(x, v)", "Neg(x)"))) == 3);
+  const auto scan = [](const std::string& direction) {
+    return "r# = Scan <num_scan_inputs = 1, scan_input_directions = [" + direction +
+           "], body = b# (float[4] h#, float[4] z#) => (float[4] o#) { o# = Add(h#, z#) }> (x, xs)";
+  };
+  CHECK(nodes_left(scan("0"), scan("0")) == 2);
+  CHECK(nodes_left(scan("0"), scan("1")) == 3);
 }
 
 TEST_CASE("Sizes that only data says are the least ones, and say so", "[onnx]") {
