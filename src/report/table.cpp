@@ -49,6 +49,11 @@ std::string strong(const std::string& text, const TableOptions& options) {
   return options.color ? "\033[1m" + text + "\033[0m" : text;
 }
 
+/// Without a fraction where it is large, so that lines of the ladder are at most 80 columns wide.
+std::string plus_minus(double uncertainty) {
+  return fmt::format(" ± {:.{}f} %", uncertainty * 100, uncertainty < 0.9995 ? 1 : 0);
+}
+
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -85,8 +90,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     if (rung.median) {
       const auto drawn = static_cast<std::size_t>(std::count_if(
           cells.begin(), cells.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-      line += std::string(static_cast<std::size_t>(bar_cells) - drawn, ' ') +
-              fmt::format(" ± {:.1f} %", rung.uncertainty * 100);
+      line += std::string(static_cast<std::size_t>(bar_cells) - drawn, ' ') + plus_minus(rung.uncertainty);
       if (!rung.common_rounds) line += " *";
       if (rung.saves_multiplications) line += " W";
     }
@@ -120,7 +124,7 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
     out << fmt::format("    {} of the bound is movement that its orders make unnecessary\n",
                        time_text(witness.saved_by_orders()));
   std::string line = fmt::format("  {:<23} {:>9}", "witness", time_text(witness.p10));
-  if (std::isfinite(witness.uncertainty)) line += fmt::format(" ± {:.1f} %", witness.uncertainty * 100);
+  if (std::isfinite(witness.uncertainty)) line += plus_minus(witness.uncertainty);
   if (bound && bound->value > 0) line += fmt::format("  {:.2f} x library fused resident", witness.p10 / *bound);
   out << strong(line, options) << '\n';
   const auto share = [&](Seconds time) {

@@ -56,6 +56,14 @@ class Cli(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.at = pathlib.Path(self.folder.name)
 
+    def table(self, name):
+        """The lines of a CSV file, with the names of their columns."""
+        return list(csv.DictReader((self.at / name).read_text().splitlines()))
+
+    def widths(self, name):
+        """How many columns lines of a CSV file have."""
+        return {len(row) for row in csv.reader((self.at / name).read_text().splitlines())}
+
     def fails(self, code, says, *arguments):
         """One line on stderr that holds every text of `says`, nothing on stdout."""
         result = run(*arguments)
@@ -170,15 +178,16 @@ class Cli(unittest.TestCase):
         self.assertEqual("\n  library chained " in result.stdout, resident is not None)  # on a busy machine, too few rounds are quiet
         self.assertAlmostEqual(chained or joints, (resident or 0) + joints, places=6)
         self.assertGreaterEqual(witness["slower_plans_ms"], 0)
-        rows = [row for row in csv.DictReader((self.at / "bound.csv").open()) if row["form"] == "witness"]
+        table = self.table("bound.csv")
+        rows = [row for row in table if row["form"] == "witness"]
         self.assertEqual([(row["signature"], float(row["p10_ms"])) for row in rows], [(" ".join(call["nodes"]), call["in_place_ms"]) for call in witness["calls"]])
         times = lambda row: [float(row[key]) if row[key] else None for key in ("alone_ms", "fastest_ms")]
         self.assertEqual([(*times(row), row["layer"] or None, row["layout_plan"] or None) for row in rows],
                          [(call["alone_ms"], call["fastest_ms"], call["layer"], call["layout_plan"]) for call in witness["calls"]])
-        self.assertEqual({len(row) for row in csv.reader((self.at / "bound.csv").open())}, {22})
-        tightness = [row["tightness"] for row in csv.DictReader((self.at / "bound.csv").open()) if (row["form"], row["signature"]) == ("rung", "witness")]
+        self.assertEqual(self.widths("bound.csv"), {22})
+        tightness = [row["tightness"] for row in table if (row["form"], row["signature"]) == ("rung", "witness")]
         self.assertEqual([float(each) if each else None for each in tightness], [witness["tightness"]])
-        rungs = {row["signature"]: float(row["p10_ms"]) for row in csv.DictReader((self.at / "bound.csv").open()) if row["form"] == "rung"}
+        rungs = {row["signature"]: float(row["p10_ms"]) for row in table if row["form"] == "rung"}
         self.assertIn("witness", rungs)
         self.assertEqual("library_chained" in rungs, chained is not None)
         self.assertEqual(rungs, {name: time for name, time in model["bounds_ms"].items() if time is not None and name != "roofline_memory"})
@@ -192,7 +201,7 @@ class Cli(unittest.TestCase):
         keys = {"nodes", "plan", "layer", "layout_plan", "alone_ms", "fastest_ms", "in_place_ms", "once_ms"}
         witness = json.loads(document.read_text())["gaps"][0]["witness"]
         self.assertEqual((set(witness["calls"][0]), witness["check"]), (keys, None))
-        line = list(csv.DictReader((self.at / "gap.csv").open()))[-1]
+        line = self.table("gap.csv")[-1]
         self.assertEqual((line["record"], float(line["time_ms"]), line["matched_by"]), ("witness", witness["median_ms"], "executed"))
         page = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', (self.at / "gap.html").read_text(), re.DOTALL)[1])
         self.assertEqual((page["gap"]["witness"], page["models"][0]["witness"]), (witness, witness))
@@ -209,19 +218,22 @@ class Cli(unittest.TestCase):
         figures = json.loads(document.read_text())["models"][0]
         self.assertEqual(list(figures["witness"]), ["refused"])
         self.assertEqual([figures["bounds_ms"][name] for name in ("library_chained", "witness")], [None, None])
-        rows = list(csv.DictReader((self.at / "bound.csv").open()))
+        rows = self.table("bound.csv")
         self.assertEqual([(row["status"], row["reason"]) for row in rows if row["form"] == "witness"], [("refused", figures["witness"]["refused"])])
         self.assertFalse({"library_chained", "witness"} & {row["signature"] for row in rows if row["form"] == "rung"})
-        self.assertEqual({len(row) for row in csv.reader((self.at / "bound.csv").open())}, {22})
+        self.assertEqual(self.widths("bound.csv"), {22})
 
     def test_changes_of_layout_are_measured_once_and_kept(self):
         model, document = MODELS / "zoo2019" / "Shufflenet.onnx", self.at / "bound.json"
         asked = ("bound", model, "--witness", "--weights", "random:1", "--threads", "1", "--budget", "4s", "--witness-time", "1s", "--database", self.at / "db", "--json", document, "--quiet")
         runs = lambda: sorted(file.name for file in (self.at / "db").glob("*layout_changes*"))
-        result = run(*asked)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        witness = json.loads(document.read_text())["models"][0]["witness"]
-        changes = [call for call in witness["calls"] if call["layer"]]
+        for _ in range(4):  # a slow or busy machine may know the best plans, which have layouts of their own, after further sessions
+            result = run(*asked)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            witness = json.loads(document.read_text())["models"][0]["witness"]
+            changes = [call for call in witness["calls"] if call["layer"]]
+            if changes:
+                break
         self.assertTrue(changes, "the shuffle of channels changes layouts")
         self.assertEqual(len(runs()), 1)
         rows = {row["name"]: row for file in runs() for row in json.loads((self.at / "db" / file).read_text())["benchmarks"]}
@@ -229,7 +241,7 @@ class Cli(unittest.TestCase):
             self.assertTrue(call["layer"].startswith("Transpose/f32/"), call)
             backend, algorithm = call["layout_plan"].split(" ")
             row = rows.get(f"{backend}/{algorithm}/hot/{call['layer']}")
-            if row and "excluded" not in row:
+            if row and not row.get("error_occurred"):
                 self.assertAlmostEqual(call["alone_ms"], row["p10_ns"] * 1e-6, places=9)
         self.assertTrue(any(f"/hot/{call['layer']}" in name for call in changes for name in rows))
 
@@ -473,16 +485,18 @@ class Cli(unittest.TestCase):
         profile = self.at / "slow.csv"
         profile.write_text(example.replace("Pooling66,MaxPool,0.0034", "Pooling66,MaxPool,900"), encoding="utf-8")
         self.assertNotEqual(profile.read_text(encoding="utf-8"), example)
-        arguments = ["gap", MNIST, "--profile", profile, "--backend", "native", "--threads", "1", "--database", self.at / "db", "--budget", "2s", "--prove", "--quiet"]
-        result = run(*arguments, "--json", "-")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        slow = [advice for advice in json.loads(result.stdout)["gaps"][0]["advice"] if "Pooling66" in advice["layers"] and advice["change"] == "algorithm"]
+        arguments = ["gap", MNIST, "--profile", profile, "--backend", "native", "--threads", "1", "--database", self.at / "db", "--budget", "4s", "--prove", "--quiet"]
+        for _ in range(4):  # without quiet rounds there is no total, and no advice; what was measured is kept
+            table = run(*arguments, "--json", self.at / "gap.json")
+            self.assertEqual(table.returncode, 0, table.stderr)
+            gap = json.loads((self.at / "gap.json").read_text())["gaps"][0]
+            if not gap["partial"]:
+                break
+        slow = [advice for advice in gap["advice"] if "Pooling66" in advice["layers"] and advice["change"] == "algorithm"]
         self.assertEqual(len(slow), 1)
         self.assertTrue(slow[0]["calls"])
         self.assertIsInstance(slow[0]["achieved_ms"], float)
         self.assertNotIn("not_proven", slow[0])
-        table = run(*arguments)
-        self.assertEqual(table.returncode, 0, table.stderr)
         head = next(line for line in table.stdout.splitlines() if line.startswith("advice "))
         self.assertEqual(head.split(), ["advice", "predicted", "achieved"])
 
@@ -641,7 +655,7 @@ class Cli(unittest.TestCase):
             return json.loads(result.stdout)["layers"]
 
         # Both reduce 3 ranks to 2 first (coll_base_allreduce.c of Open MPI).
-        of_three = {plan["algorithm"].split(",")[0].split(":")[0] for plan in measured_on(3, "6s", "AllReduce/f32/n=333/ranks=3")[0]["plans"]}
+        of_three = {plan["algorithm"].split(",")[0].split(":")[0] for plan in measured_on(3, "10s", "AllReduce/f32/n=333/ranks=3")[0]["plans"]}
         self.assertLessEqual({"recursive_doubling", "rabenseifner"}, of_three)
         layers = measured_on(2, "4s", *asked)
         for layer in layers[:3]:
@@ -1399,21 +1413,26 @@ class Cli(unittest.TestCase):
 
     def test_known_layers_are_timed_again(self):
         database = self.at / "results"
-        self.assertEqual(run("bound", MNIST, "--database", database, "--budget", "4s").returncode, 0)
-        [first] = database.iterdir()
-        result = run("bound", MNIST, "--database", database, "--rounds", "--budget", "2s")
+        for _ in range(4):  # a slow or busy machine leaves layers to further sessions
+            first = run("bound", MNIST, "--database", database, "--budget", "4s", "--require-complete")
+            if first.returncode != 3:
+                break
+        self.assertIn(first.returncode, (0, 3), first.stderr)  # without totals, layers are known all the same
+        files = set(database.iterdir())
+        result = run("bound", MNIST, "--database", database, "--rounds", "--budget", "6s")
         self.assertEqual(result.returncode, 0, result.stderr)
-        [second] = set(database.iterdir()) - {first}
-        before, after = (json.loads(file.read_text())["benchmarks"] for file in (first, second))
+        [second] = set(database.iterdir()) - files
+        selections = [json.loads(file.read_text())["benchmarks"] for file in files]
+        before, after = [row for rows in selections for row in rows], json.loads(second.read_text())["benchmarks"]
         timed = {row["name"] for row in after if "rounds_ns" in row}
         self.assertTrue(timed)
         self.assertLessEqual(timed, {row["name"] for row in before if not row.get("error_occurred")})
-        self.assertLess(len(after), len(before) / 2, "known layers were selected anew")
+        self.assertLess(len(after), max(map(len, selections)) / 2, "known layers were selected anew")
         self.fails(2, ["--repeat"], "bound", MNIST, "--database", database, "--rounds", "--repeat")
 
     def test_a_layer_is_measured_by_its_signature(self):
         signature = "Unary/f32/fn=relu/x=4096"
-        result = run("measure", signature, "--database", self.at / "db", "--budget", "2s", "--json", "-")
+        result = run("measure", signature, "--database", self.at / "db", "--budget", "5s", "--json", "-")
         self.assertEqual(result.returncode, 0, result.stderr)
         [layer] = json.loads(result.stdout)["layers"]
         self.assertTrue(any(plan.get("chosen") for plan in layer["plans"]))
@@ -1574,20 +1593,24 @@ class Cli(unittest.TestCase):
         # A peak that was measured while another program had one of the cores is too low for good, unless it is measured again.
         database = self.at / "db"
         peaks = lambda file: {row["name"]: row["flops_per_second"] for row in json.loads(file.read_text())["benchmarks"] if "/fma:" in row["name"]}  # noqa: E731
-        measure = lambda columns: run("measure", f"MatMul/f32/a=512x512/b=512x{columns}", "--threads", 1, "--budget", "1s", "--database", database)  # noqa: E731
+        measure = lambda columns: run("measure", f"MatMul/f32/a=512x512/b=512x{columns}", "--threads", 1, "--budget", "2s", "--database", database)  # noqa: E731
         measure(512)
         first = next(database.glob("*.json"))
         document = json.loads(first.read_text())
         for row in document["benchmarks"]:
             if "/Peak/" in row["name"]:
-                row["flops_per_second"] /= 4
-                row["real_time"] *= 4
+                row["flops_per_second"] /= 6
+                row["real_time"] *= 6
         first.write_text(json.dumps(document))
-        measure(256)
-        second = next(file for file in database.glob("*.json") if file != first)
-        for name, value in peaks(second).items():
-            self.assertGreater(value, 1.5 * peaks(first)[name])
-        self.assertTrue(peaks(second))
+        for columns in (256, 384, 320, 448, 192):  # a product that is timed in a slow phase contradicts nothing
+            known = set(database.glob("*.json"))
+            measure(columns)
+            [latest] = set(database.glob("*.json")) - known
+            if peaks(latest):
+                break
+        for name, value in peaks(latest).items():
+            self.assertGreater(value, 2.25 * peaks(first)[name])
+        self.assertTrue(peaks(latest))
 
     def test_a_row_that_raised_a_ceiling_is_named(self):
         row = "example/direct,threads=1/hot/Conv/f32/x=1x8x14x14/w=16x8x5x5/pads=2x2x2x2"
@@ -1678,7 +1701,7 @@ class Cli(unittest.TestCase):
     def read(terminal):
         """What a terminal shows next; nothing when the program behind it is gone."""
         try:
-            return os.read(terminal, 4096).decode()
+            return os.read(terminal, 4096).decode(errors="replace")  # a character may be cut
         except OSError:
             return ""
 

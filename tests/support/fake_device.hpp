@@ -7,8 +7,10 @@
 #include <benanza/plan/device.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +21,20 @@
 #include <vector>
 
 namespace benanza::test {
+
+/// A clock of the host's, in which a stall of this process lasts hardly longer than one pause of a session.
+inline std::function<Seconds()> without_stalls() {
+  const auto now = [] {
+    return Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+  };
+  return [now, time = Seconds{}, last = now()]() mutable {
+    constexpr Seconds longest{60e-3};
+    const Seconds next = now();
+    time += std::min(next - last, longest);
+    last = next;
+    return time;
+  };
+}
 
 class FakeDevice final : public Device {
  public:

@@ -18,6 +18,7 @@ using namespace benanza::bench;
 using test::FakeDevice;
 using test::FakeDeviceBackend;
 using test::FakeDevicePlan;
+using test::without_stalls;
 
 Layer relu(std::int64_t elements) { return op::Unary{.fn = ElementwiseFn::relu, .x = {elements}}; }
 
@@ -48,7 +49,7 @@ constexpr Seconds whole{10};
 std::vector<Measurement> session(const std::shared_ptr<FakeDevice>& device, const std::vector<FakeDevicePlan>& plans,
                                  Seconds budget = {0.3}, bool referee = true) {
   const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeDeviceBackend>(device, plans)};
-  DeviceHost host(*device);
+  DeviceHost host(*device, without_stalls());
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
   return run_tuning_session(host, wanted, backends, {.budget = budget, .referee = referee}, 1);
 }
@@ -324,7 +325,7 @@ TEST_CASE("a row is marked whose clock is lower than the session's highest") {
       device, std::vector<FakeDevicePlan>{{.name = "full", .clock_hz = 1.5e9},
                                           {.name = "nearly", .clock_hz = 1.48e9},
                                           {.name = "throttled", .clock_hz = 1.46e9}})};
-  DeviceHost host(*device);
+  DeviceHost host(*device, without_stalls());
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
   const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
   REQUIRE(rows.size() == 3);
@@ -337,7 +338,7 @@ TEST_CASE("a session on a device uploads inputs, checks downloaded outputs and s
   const auto device = std::make_shared<FakeDevice>();
   const auto backend = std::make_shared<FakeDeviceBackend>(
       device, std::vector<FakeDevicePlan>{{.name = "fast"}, {.name = "waits", .waits_inside = true}});
-  DeviceHost host(*device);
+  DeviceHost host(*device, without_stalls());
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
   const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
@@ -358,7 +359,7 @@ TEST_CASE("an operand is packed once for all plans of a layout, and a check brin
   std::vector<FakeDevicePlan> plans;
   for (const char* name : {"a", "b", "c", "d", "e"}) plans.push_back({.name = name, .seconds = 1e-3, .reversed = true});
   const auto backend = std::make_shared<FakeDeviceBackend>(device, plans);
-  DeviceHost host(*device);
+  DeviceHost host(*device, without_stalls());
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
   const std::vector<Wanted> wanted{{.layer = relu(4096)}};
   const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
@@ -375,7 +376,7 @@ TEST_CASE("an output whose plan does not say where elements lie is unpacked as a
   const auto backend = std::make_shared<FakeDeviceBackend>(
       device,
       std::vector<FakeDevicePlan>{{.name = "silent", .seconds = 1e-3, .reversed = true, .tells_positions = false}});
-  DeviceHost host(*device);
+  DeviceHost host(*device, without_stalls());
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
   const std::vector<Wanted> wanted{{.layer = relu(4096)}};
   const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
@@ -443,7 +444,7 @@ TEST_CASE("a lost device ends the session and is not the reason of a row") {
   const auto device = std::make_shared<FakeDevice>();
   const auto backend = std::make_shared<FakeDeviceBackend>(
       device, std::vector<FakeDevicePlan>{{.name = "crashes", .loses_device = true}});
-  DeviceHost host(*device);
+  DeviceHost host(*device, without_stalls());
   const std::vector<std::shared_ptr<const Backend>> backends{backend};
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
   CHECK_THROWS_AS(run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1), DeviceLost);
@@ -455,7 +456,7 @@ TEST_CASE("a library's error that took the device along is not the reason of a r
     const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeDeviceBackend>(
         device,
         std::vector<FakeDevicePlan>{{.name = "fails", .loses_device = loses_device, .fails = true}, {.name = "good"}})};
-    DeviceHost host(*device);
+    DeviceHost host(*device, without_stalls());
     const std::vector<Wanted> wanted{{.layer = relu(64)}};
     return run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
   };

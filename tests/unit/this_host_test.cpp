@@ -6,6 +6,7 @@
 #include <benanza/plan/cpu_set.hpp>
 
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +16,9 @@ namespace {
 using namespace benanza;
 using namespace benanza::bench;
 
-constexpr Seconds window{0.1};
+constexpr Seconds window{0.1}, longest{20};
+/// Of the time, what the other process has of a processor: above the share that disturbs.
+constexpr double taken_share = 0.2;
 
 /// Every thread of the host's pool is busy for the window.
 void keep_busy(ThisHost& host) {
@@ -24,6 +27,13 @@ void keep_busy(ThisHost& host) {
     while (host.now() < end) {
     }
   });
+}
+
+/// How long a process was on a processor.
+Seconds time_on(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return {static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9};
 }
 
 TEST_CASE("A pool's thread that another process takes the processor from disturbs the window", "[bench][this_host]") {
@@ -37,12 +47,20 @@ TEST_CASE("A pool's thread that another process takes the processor from disturb
     while (true) {
     }
   }
+  clockid_t its_clock{};
+  const bool has_clock = clock_getcpuclockid(other, &its_clock) == 0;
   host.occupy(Runtime::own, threads);
   host.watch();
-  keep_busy(host);
-  const bool disturbed = host.disturbed(window);
+  const Seconds start = host.now(), before = time_on(its_clock);
+  Seconds took{};
+  do {  // the other one may begin late
+    keep_busy(host);
+    took = host.now() - start;
+  } while (time_on(its_clock) - before < taken_share * took && took < longest);
+  const bool disturbed = host.disturbed(took);
   kill(other, SIGKILL);
   waitpid(other, nullptr, 0);
+  CHECK(has_clock);
   CHECK(disturbed);
 }
 
