@@ -112,8 +112,7 @@ bool written_alike(const onnx::NodeProto& a, const onnx::NodeProto& b) {
 bool same_bodies(const Node& a, const Node& b, const SameValues& same_around) {
   if (a.bodies.size() != b.bodies.size()) return false;
   for (std::size_t i = 0; i < a.bodies.size(); ++i)
-    if (a.bodies[i].label != b.bodies[i].label ||
-        !BodyPair(a.bodies[i].graph, b.bodies[i].graph, same_around).same())
+    if (a.bodies[i].label != b.bodies[i].label || !BodyPair(a.bodies[i].graph, b.bodies[i].graph, same_around).same())
       return false;
   return true;
 }

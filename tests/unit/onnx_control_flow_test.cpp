@@ -112,9 +112,10 @@ TEST_CASE("Bodies see values of all graphs around them", "[onnx]") {
 std::size_t nodes_left(std::string first, std::string second) {
   std::replace(first.begin(), first.end(), '#', '1');
   std::replace(second.begin(), second.end(), '#', '2');
-  const Graph graph = import_text("g (float[4] x, float[4] w, float[4] v, float[3, 4] xs, bool c, bool d) => (float[4] "
-                                  "y) <int64 n = {5}, int64 five = {5}, int64 few = {3}> { " +
-                                  first + " " + second + " y = Sub(r1, r2) }");
+  const Graph graph = import_text(
+      "g (float[4] x, float[4] w, float[4] v, float[3, 4] xs, bool c, bool d) => (float[4] "
+      "y) <int64 n = {5}, int64 five = {5}, int64 few = {3}> { " +
+      first + " " + second + " y = Sub(r1, r2) }");
   return graph.nodes.size();
 }
 
