@@ -36,6 +36,7 @@ WITNESS = ["--witness", "--weights", f"random:{SEED}", "--witness-time", "15s"] 
 LEAST_RUNS = 2  # in a turn
 CALLS_FOR_BOUND = 400  # calls of the whole model: 80 rounds in both forms, caches warm and without weights
 LEAST_SECONDS_FOR_BOUND, MOST_SECONDS_FOR_BOUND = 15, 60  # a round of many small layers takes longer than their calls
+LEAST_CALLS_FOR_BOUND = 40  # however long they take: a total needs a few rounds
 
 
 def inputs_of(path):
@@ -282,7 +283,8 @@ def compare(arguments):
     rows, below, witnessed = [], 0, []
     for path in models:
         bound = next(entry for file, entry in bounds.items() if pathlib.Path(file).name == pathlib.Path(path).name)
-        seconds = min(max(CALLS_FOR_BOUND * (bound["bounds_ms"]["library_fused"] or 0) / 1e3, LEAST_SECONDS_FOR_BOUND), MOST_SECONDS_FOR_BOUND)
+        call = (bound["bounds_ms"]["library_fused"] or bound["bounds_ms"]["model_floor"]) / 1e3
+        seconds = max(min(CALLS_FOR_BOUND * call, MOST_SECONDS_FOR_BOUND), LEAST_CALLS_FOR_BOUND * call, LEAST_SECONDS_FOR_BOUND)
         bound = next(iter(bounds_of([path], arguments, "--rounds", "--budget", f"{seconds:.0f}s", *WITNESS * arguments.witness)[1].values()))
         with tempfile.TemporaryDirectory() as folder:
             times = measure(with_weights(path, folder), arguments.cpus, arguments.seconds)
