@@ -141,7 +141,7 @@ void write_table(std::ostream& out, const DbVerification& report, const TableOpt
     out << clipped(report.findings[i].file + ": " + report.findings[i].what, 500) << '\n';
   out << more(shown, report.findings.size());
   conflicts_table(out, report.conflicts, options);
-  out << fmt::format("{}, {} rows: {}, {} of which runs disagree\n", count_text(report.files, "file"), report.rows,
+  out << fmt::format("{}, {} rows: {}; runs disagree on {}\n", count_text(report.files, "file"), report.rows,
                      report.findings.empty() ? "nothing wrong" : count_text(report.findings.size(), "thing") + " wrong",
                      report.conflicts.size());
 }

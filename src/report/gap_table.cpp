@@ -335,7 +335,7 @@ class Table {
     if (!gap_.parallel.gain) return;
     out_ << '\n';
     prose(fmt::format(
-        "branches side by side: {} less at best; the engine gains {} already; {} on the critical path, {} off it",
+        "parallel branches: could save up to {}; the engine already saves {}; {} on the critical path, {} off it",
         time_text(*gap_.parallel.gain), time_text(gap_.parallel.side_by_side),
         plural(gap_.parallel.path.size(), "group"), gap_.parallel.groups_off_path));
   }
@@ -369,7 +369,7 @@ class Table {
                             time_text(*type.compared),
                             type.measured ? "library fused, measured" : "roofline, not measured");
     for (const auto& layout : gap_.layouts)
-      out_ << fmt::format("in layout {}: {} less over {} against the plain one\n", layout.layout,
+      out_ << fmt::format("in layout {}: saves {} over {}, compared with the plain layout\n", layout.layout,
                           time_text(layout.gain), plural(static_cast<std::size_t>(layout.layers), "unique layer"));
   }
 

@@ -142,7 +142,7 @@ std::vector<std::string> memory_answers(const MemoryReport::Model& model, const 
       most_of_it += total(profile.layers[i].bytes);
       names += (i == 0 ? "" : ", ") + clipped(profile.layers[i].node, 40);
     }
-    answers.push_back(fmt::format("of what belongs to layers, {:.0f} % belongs to {} of {}: {}",
+    answers.push_back(fmt::format("{1} of {2} layers hold {0:.0f} % of the layers' memory: {3}",
                                   share_of(most_of_it, all), few, profile.layers.size(), names));
   }
   const double capacity = report.capacity_bytes;

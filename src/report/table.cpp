@@ -117,11 +117,11 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
   }
   const auto bound = witness.node_by_node ? std::nullopt : a[RungName::library_fused_resident].bound;
   if (bound)
-    out << fmt::format("  {:<23} {:>9}\n    + {} of changes between calls, {} of slower plans\n", "library chained",
-                       time_text(witness.chained(*bound)), time_text(witness.layout_changes_alone() + witness.switches),
-                       time_text(witness.slower_plans()));
+    out << fmt::format("  {:<23} {:>9}\n    + {} for layout changes and switches, {} for slower plans\n",
+                       "library chained", time_text(witness.chained(*bound)),
+                       time_text(witness.layout_changes_alone() + witness.switches), time_text(witness.slower_plans()));
   if (bound && witness.saved_by_orders().value > 0)
-    out << fmt::format("    {} of the bound is movement that its orders make unnecessary\n",
+    out << fmt::format("    {} of the bound is data movement that these layouts avoid\n",
                        time_text(witness.saved_by_orders()));
   std::string line = fmt::format("  {:<23} {:>9}", "witness", time_text(witness.p10));
   if (std::isfinite(witness.uncertainty)) line += plus_minus(witness.uncertainty);
@@ -150,7 +150,7 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
         witness.calls.size() - changes - placed, changes, share(witness.layout_changes()),
         scaled(witness.peak.value) + "B", scaled(witness.all_tensors.value) + "B");
   if (alone.value > 0)
-    out << fmt::format("    plans take {:.2f} times what they take alone ({} of {})\n", in_place / alone,
+    out << fmt::format("    in place, plans take {:.2f} times as long as alone ({} instead of {})\n", in_place / alone,
                        time_text(in_place), time_text(alone));
   if (!witness.representative())
     out << fmt::format("    not representative: the reference ran {:.1f} % of the time\n",
@@ -314,7 +314,7 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
     out << fmt::format("  ! {} of {} layers: no two methods of timing agree\n", disagreeing, fused.size());
   reading_lines(out, fused);
   if (!a.bound_rows.empty())
-    out << "  the bound, without launches, is of other calls in some groups: bound_rows of --json\n";
+    out << "  in some groups the bound uses other calls, as it excludes launches: bound_rows in --json\n";
   Seconds untried{};
   std::int64_t with_untried = 0;
   for (const auto* row : fused)

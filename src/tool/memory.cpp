@@ -280,7 +280,7 @@ void add_memory(CLI::App& app, int& exit_code) {
       ->needs("--training");
   command
       ->add_option("--capacity", options->capacity,
-                   "memory that is to hold it (default: that of --machine or --results, else this machine's)")
+                   "memory that must hold the model (default: from --machine or --results, else this machine's)")
       ->type_name("80GB");
   auto* results =
       command->add_option("--results", options->results, "results, for throughput and workspaces (may be repeated)")

@@ -64,9 +64,8 @@ DeviceRecord record_beside(const std::string& device, const std::vector<std::str
         continue;
       }
   }
-  throw InputError("--from: the rows are of '" + device + "', of which no record" +
-                   (places.empty() ? "" : " in " + places) +
-                   " tells what it is made of; give one with --from-machine FILE");
+  throw InputError("--from: the rows are from '" + device + "', but no machine file" +
+                   (places.empty() ? "" : " in " + places) + " describes it; give one with --from-machine FILE");
 }
 
 int threads_of(int wanted, const Machine& machine) { return wanted > 0 ? wanted : machine.cores; }
@@ -231,12 +230,13 @@ void add_predict(CLI::App& app, int& exit_code) {
         "the device: its machine file, of which examples/machines has some, or results of it (may be repeated)")
       ->required();
   files("--target-results", options->target_results,
-        "rows that were measured on a device of --to, be it of other models (may be repeated)");
+        "rows measured on a device of --to, possibly of other models (may be repeated)");
   command
       ->add_option("--from-machine", options->from_machine,
                    "the machine file of the device that was measured (default: beside those of --to)")
       ->type_name("FILE");
-  command->add_option("--price", options->prices, "of an hour of each device of --to, in their order, in any currency")
+  command
+      ->add_option("--price", options->prices, "price per hour of each device of --to, in their order, in any currency")
       ->type_name("0.35,...")
       ->delimiter(',')
       ->allow_extra_args(false)

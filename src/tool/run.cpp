@@ -220,7 +220,8 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("FOLDER");
   command->add_option("--weights", options->weights, "random numbers for weights that a ConstantOfShape fills")
       ->type_name("random:SEED");
-  command->add_option("--seed", options->seed, "of random inputs (default: 2020); has those without a file be random")
+  command
+      ->add_option("--seed", options->seed, "seed of random inputs (default: 2020); inputs without a file are random")
       ->type_name("N");
   command->add_flag("--allow-nan", options->allow_nan, "accepts files of inputs that hold NaNs");
   command->add_option("--backend", options->backends, "runs layers by these only (default: all of the processor)")
@@ -229,7 +230,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false);
   command->add_option("--threads", options->threads, "of each layer")->type_name("N")->check(positive_number());
   command->add_flag("--check", options->check, "compares the output of every plan with the reference; exit code 4");
-  command->add_flag("--quiet", options->quiet, "says nothing of assumed sizes");
+  command->add_flag("--quiet", options->quiet, "does not report assumed sizes");
   command->callback([options, &exit_code] { exit_code = run_model(*options); });
 }
 

@@ -241,7 +241,7 @@ void add_scale(CLI::App& app, int& exit_code) {
                         ->type_name("RATE,...");
   command
       ->add_option("--backend", options->backend,
-                   "mpi or nccl: all-reduces take what --results has of it, in the place of --bandwidth")
+                   "mpi or nccl: takes all-reduce times measured with it, from --results, not --bandwidth")
       ->type_name("NAME")
       ->check(CLI::IsMember({"mpi", "nccl"}))
       ->excludes(bandwidth);
@@ -249,9 +249,10 @@ void add_scale(CLI::App& app, int& exit_code) {
       ->add_option("--reached", options->reached,
                    "share of a bandwidth that exchanges reach, as measured; two: its interval (default: 1)")
       ->type_name("0.9,0.97");
-  command->add_option("--latency", options->latency, "of one message (default: 0, so that times are lower bounds)")
+  command
+      ->add_option("--latency", options->latency, "latency of one message (default: 0, so that times are lower bounds)")
       ->type_name("10us");
-  command->add_option("--algorithm", options->algorithm, "of the all-reduce: ring (default) or tree")
+  command->add_option("--algorithm", options->algorithm, "algorithm of the all-reduce: ring (default) or tree")
       ->type_name("NAME");
   command
       ->add_option("--bucket", options->bucket,
@@ -261,7 +262,9 @@ void add_scale(CLI::App& app, int& exit_code) {
       ->add_option("--order", options->order,
                    "what is sent first: fifo (default), or priority: what forward reads first")
       ->type_name("NAME");
-  command->add_option("--efficiency", options->efficiency, "for which the least bandwidth is told (default: 0.9)")
+  command
+      ->add_option("--efficiency", options->efficiency,
+                   "the report gives the least bandwidth that reaches this efficiency (default: 0.9)")
       ->type_name("SHARE")
       ->check(number_that([](double e) { return e > 0 && e < 1; }, "a number between 0 and 1"));
   command->add_option("--results", options->results, "results of benanza bound --training (may be repeated)")

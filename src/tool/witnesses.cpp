@@ -20,14 +20,14 @@ namespace benanza::tool {
 void WitnessFlags::add_to(CLI::App& command) {
   auto* flag = command.add_flag("--witness", witness,
                                 "executes the model from the measured plans, and times that (docs/witness.md)");
-  command.add_option("--weights", weights, "of the witness: random numbers in the place of fills")
+  command.add_option("--weights", weights, "for the witness: random weights where a ConstantOfShape fills them")
       ->type_name("random:SEED")
       ->needs(flag);
-  command
-      .add_option("--witness-time", time, "of each model's executions, those that choose plans included (default: 5s)")
+  command.add_option("--witness-time", time, "for executing each model, including the choice of plans (default: 5s)")
       ->type_name("TIME")
       ->needs(flag);
-  command.add_flag("--check", check_calls, "of the witness: compares every call with the reference on the same inputs")
+  command
+      .add_flag("--check", check_calls, "for the witness: compares every call with the reference on the same inputs")
       ->needs(flag);
 }
 

@@ -808,7 +808,7 @@ class Cli(unittest.TestCase):
         broken.write_text(re.sub(r'"bytes_per_s": [^,]*, ', "", t4.read_text()))
         self.fails(1, ["no_bandwidth.json: memory: no 'bytes_per_s'"], "predict", MNIST, "--from", here, "--to", broken)
         unknown = self.gpu_results("NVIDIA Abacus", lambda name, time: time)
-        self.fails(1, ["the rows are of 'NVIDIA Abacus', of which no record", "--from-machine FILE"], "predict", MNIST, "--from", unknown, "--to", t4)
+        self.fails(1, ["the rows are from 'NVIDIA Abacus', but no machine file", "--from-machine FILE"], "predict", MNIST, "--from", unknown, "--to", t4)
         self.fails(1, ["--target-results: the rows are of 'NVIDIA Abacus', which none of --to is called"], "predict", MNIST, "--from", here, "--to", t4, "--target-results", unknown)
         self.fails(1, ["MNIST: --from has no row of its layers at batch 8, its rows are of batch 1"], "predict", MNIST, "--batch", "8", "--from", here, "--to", t4)
 
@@ -1505,7 +1505,7 @@ class Cli(unittest.TestCase):
     def test_db_verify_names_what_is_wrong(self):
         sound = self.copy("mnist.json", "db/sound.json")
         result = run("db", "verify", self.at / "db")
-        self.assertEqual((result.returncode, result.stdout), (0, "1 file, 25 rows: nothing wrong, 0 of which runs disagree\n"))
+        self.assertEqual((result.returncode, result.stdout), (0, "1 file, 25 rows: nothing wrong; runs disagree on 0\n"))
         text = sound.read_text()
         (self.at / "db" / "cut.json").write_text(text[: len(text) // 2])
         self.copy("mnist.json", "db/nan.json", ('"p10_ns":10000.0', '"p10_ns":NaN'), ('"real_time":10000.0', '"real_time":Infinity'))
