@@ -25,7 +25,7 @@ import time
 import venv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "build" / "release" / "benanza"
+PROGRAM = pathlib.Path(os.environ.get("BENANZA") or ROOT / "build" / "release" / "benanza")
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "benanza"
 PACKAGES = ["numpy==2.4.6", "onnx==1.23.2", "onnxruntime==1.32.0", "openvino==2026.4.1"]
 ENGINES = ["onnxruntime", "openvino"]
