@@ -6,8 +6,8 @@
 
 Benanza, its libraries and the engines choose their kernels by what the instruction CPUID answers. This script keeps copies of them in the user cache, in
 which an undefined instruction stands instead, and loads a handler that answers without AVX-512 (cpuid_handler.cpp). So everybody runs the kernels of
-an AVX2 processor, with the clock, caches and memory of this one. Use a database of its own (--database). Needs c++, objdump and readelf, and the
-packages that compare.py installs.
+an AVX2 processor, with the clock, caches and memory of this one. Use a database of its own (--database). Needs the benchmarks of a release build
+(scripts/test), objdump and readelf, and installs the packages of compare.py.
 """
 import os
 import pathlib
@@ -19,6 +19,7 @@ import sys
 import compare
 
 HERE = pathlib.Path(__file__).resolve().parent
+HANDLER = compare.ROOT / "build" / "release" / "benchmarks" / "libcpuid_handler.so"
 COPIES = compare.CACHE / "avx2"
 CPUID, UNDEFINED = b"\x0f\xa2", b"\x0f\x0b"
 LIBRARIES = ("libdnnl.so", "libopenblas.so")
@@ -82,16 +83,16 @@ def copy_packages():
 def main():
     if len(sys.argv) < 2 or not (HERE / sys.argv[1]).is_file():
         sys.exit(__doc__)
+    if not HANDLER.exists():
+        sys.exit(f"{HANDLER} is not there: build with -DBENANZA_BUILD_BENCHMARKS=ON, as scripts/test does")
     if not compare.is_in_environment():
         compare.in_environment(__file__)
     copy_program()
     copy_packages()
-    handler = COPIES / "cpuid_handler.so"
-    subprocess.run(["c++", "-O1", "-shared", "-fPIC", "-Wl,-z,initfirst", HERE / "cpuid_handler.cpp", "-o", handler], check=True)
     environment = os.environ | {
         "BENANZA": str(COPIES / "benanza"),
         "LD_LIBRARY_PATH": str(COPIES / "libraries"),
-        "LD_PRELOAD": str(handler),
+        "LD_PRELOAD": str(HANDLER),
         "PYTHONPATH": str(PACKAGES),
     }
     os.execve(sys.executable, [sys.executable, HERE / sys.argv[1], *sys.argv[2:]], environment)
