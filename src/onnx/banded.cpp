@@ -195,7 +195,7 @@ std::vector<double> elementwise_diagonals(const Node& node, std::span<const Valu
 
 /// Numbers by column - row as a band, if they are two, and one of them lies within the other.
 std::optional<BandedNumbers> band_of_diagonals(const std::vector<double>& numbers, std::int64_t rows) {
-  std::vector<std::int64_t> begins;  // of runs of equal numbers, as column - row
+  std::vector<std::int64_t> begins;  // column - row at which each run of equal numbers begins
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (i == 0 || numbers[i] != numbers[i - 1]) begins.push_back(static_cast<std::int64_t>(i) + 1 - rows);
   const auto number = [&](std::size_t run) { return numbers[to_size(begins[run] + rows - 1)]; };

@@ -16,8 +16,8 @@ namespace benanza::importer {
 /// Equal for equal integers and equal scalars of one type and shape; nothing for a weight or for what is not constant.
 [[nodiscard]] std::optional<std::string> constant_key(const Value& value);
 
-/// Whether the nodes in the bodies of two nodes have the same operators and attributes, one by one. False where numbers
-/// of an attribute are left out, or where another operator than control flow has a graph.
+/// Whether the nodes in the bodies of two nodes have the same operators and attributes, one by one. False if import has
+/// left out numbers of an attribute, or if an operator other than If, Loop and Scan has a graph.
 [[nodiscard]] bool written_alike(const onnx::NodeProto& a, const onnx::NodeProto& b);
 
 /// Whether two values of the graph around are one.

@@ -486,7 +486,7 @@ class Cli(unittest.TestCase):
         profile.write_text(example.replace("Pooling66,MaxPool,0.0034", "Pooling66,MaxPool,900"), encoding="utf-8")
         self.assertNotEqual(profile.read_text(encoding="utf-8"), example)
         arguments = ["gap", MNIST, "--profile", profile, "--backend", "native", "--threads", "1", "--database", self.at / "db", "--budget", "4s", "--prove", "--quiet"]
-        for _ in range(4):  # without quiet rounds there is no total, and no advice; what was measured is kept
+        for _ in range(4):  # a total, and so advice, needs quiet rounds; later sessions keep earlier rows
             table = run(*arguments, "--json", self.at / "gap.json")
             self.assertEqual(table.returncode, 0, table.stderr)
             gap = json.loads((self.at / "gap.json").read_text())["gaps"][0]

@@ -17,7 +17,7 @@ using namespace benanza;
 using namespace benanza::bench;
 
 constexpr Seconds window{0.1}, longest{20};
-/// Of the time, what the other process has of a processor: above the share that disturbs.
+/// The other process uses this share of one processor, which is more than the share that disturbs a window.
 constexpr double taken_share = 0.2;
 
 /// Every thread of the host's pool is busy for the window.
