@@ -2,7 +2,7 @@
 # NVIDIA GPUs, where a toolkit is found: BENANZA_CUDA, BENANZA_CUDNN, BENANZA_CUBLAS and BENANZA_NCCL are AUTO, ON (fails loudly) or OFF.
 # Needs no device and no driver. cuDNN, cuBLAS and NCCL are loaded when a program first uses them, so only their headers count here.
 #
-#   BENANZA_CUDA_BACKENDS   of cudnn, cublas and cuda, those that there are
+#   BENANZA_CUDA_BACKENDS   of cuda, cublas and cudnn, those that there are: what is prepared fastest is tried first
 #   BENANZA_NCCL_BACKEND    nccl, where there is one
 
 set(BENANZA_CUDA_BACKENDS "")
@@ -92,7 +92,7 @@ else()
   mark_as_advanced(BENANZA_CUBLAS_INCLUDE_DIR)
   if(BENANZA_CUBLAS_INCLUDE_DIR)
     set(BENANZA_CUBLAS_SUMMARY "headers in ${BENANZA_CUBLAS_INCLUDE_DIR}")
-    list(PREPEND BENANZA_CUDA_BACKENDS cublas)
+    list(APPEND BENANZA_CUDA_BACKENDS cublas)
   else()
     benanza_require_cuda(CUBLAS "no cublasLt.h in the toolkit (PyPI: nvidia-cublas)")
   endif()
@@ -106,7 +106,7 @@ else()
   find_package(cuDNN 9 QUIET)
   if(cuDNN_FOUND)
     set(BENANZA_CUDNN_SUMMARY "${cuDNN_VERSION}, graphs: ${cuDNN_FRONTEND_SUMMARY}")
-    list(PREPEND BENANZA_CUDA_BACKENDS cudnn)
+    list(APPEND BENANZA_CUDA_BACKENDS cudnn)
   else()
     benanza_require_cuda(CUDNN "${cuDNN_NOT_FOUND_MESSAGE}")
   endif()

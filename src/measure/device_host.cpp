@@ -25,7 +25,8 @@ Seconds DeviceHost::steady_time() {
 }
 
 void DeviceHost::wake() {
-  if (now() - timed_until_ > longest_idle) device_.warm_up(warm_up_again);
+  const Seconds idle = now() - timed_until_;
+  if (idle > longest_idle) device_.warm_up(std::min(idle * warm_up_share, longest_warm_up));
 }
 
 Seconds DeviceHost::probe(int) {

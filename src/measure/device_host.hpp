@@ -15,8 +15,10 @@ class DeviceHost final : public Host {
  public:
   /// Real work before anything is measured: clocks rise within that time.
   static constexpr Seconds warm_up{1.0};
-  /// A device that was idle for longer may have lowered its clocks: it works for so long again before it is measured.
-  static constexpr Seconds longest_idle{50e-3}, warm_up_again{50e-3};
+  /// A device that was idle for longer may have lowered its clocks: before it is measured, it works for this share of
+  /// that time, and for `longest_warm_up` at most. Where plans are selected, each of them follows such a pause.
+  static constexpr Seconds longest_idle{50e-3}, longest_warm_up{50e-3};
+  static constexpr double warm_up_share = 0.1;
   /// Long enough to tell a clock (`Device::clock_hz`), so that a low one is seen.
   static constexpr Seconds shortest_window{2e-3};
 

@@ -43,7 +43,8 @@ class FakeDevice final : public Device {
   static constexpr double record_cost = 1.25e-6;
 
   int blocks = 0, rescues = 0, recordings = 0, warm_ups = 0;  ///< so far
-  std::size_t downloaded = 0;                                 ///< bytes so far
+  Seconds last_warm_up{};
+  std::size_t downloaded = 0;  ///< bytes so far
   double event_cost = 1e-6;
   double stream_launch = launch_cost;
   double clock = 1.5e9, highest_clock = 1.5e9;
@@ -106,6 +107,7 @@ class FakeDevice final : public Device {
   void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void warm_up(Seconds time) override {
     ++warm_ups;
+    last_warm_up = time;
     stream_time_ += time.value;
   }
   void block(Seconds) override {

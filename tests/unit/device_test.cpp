@@ -285,12 +285,14 @@ TEST_CASE("a device that was idle for long works again before it is timed") {
     return prepared.device->warm_ups - before;
   };
   CHECK(after(0.049) == 0);
-  CHECK(after(0.051) == 1);
+  CHECK(after(0.2) == 1);
+  CHECK(prepared.device->last_warm_up.value == Approx(0.02));  // a tenth
   CHECK(after(0.049) == 0);
   now += Seconds{1};
   const int before = prepared.device->warm_ups;
   static_cast<void>(host.probe(1));  // the sentinel between two samples is work, too
   CHECK(prepared.device->warm_ups == before + 1);
+  CHECK(prepared.device->last_warm_up.value == 0.05);  // at most
   CHECK(after(0.01) == 0);
 }
 
