@@ -32,6 +32,7 @@ class DeviceHost final : public Host {
   [[nodiscard]] Seconds now() const override { return clock_(); }
   [[nodiscard]] Seconds timer_floor() const override { return timer_.floors().event; }
   [[nodiscard]] Seconds least_window() const override { return shortest_window; }
+  [[nodiscard]] bool is_shared() const override { return false; }
   [[nodiscard]] Seconds probe(int threads) override;
   void watch() override {}
   [[nodiscard]] bool disturbed(Seconds) override { return false; }

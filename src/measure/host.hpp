@@ -49,6 +49,9 @@ class Host {
   [[nodiscard]] virtual Seconds timer_floor() const = 0;
   /// A window is at least so long, so that what an interrupt or a wake-up adds at its borders is small.
   [[nodiscard]] virtual Seconds least_window() const { return {20e-6}; }
+  /// Whether a window can take longer for what another process does, or for threads that gather: then more than one is
+  /// discarded before a sample, and a sample's length is found in two windows.
+  [[nodiscard]] virtual bool is_shared() const { return true; }
   /// Runs the sentinel, a register-only loop of fixed length, on this many processors at once; returns the slowest
   /// one's time. No thread of a library may be spinning.
   [[nodiscard]] virtual Seconds probe(int threads) = 0;

@@ -46,7 +46,7 @@ void Sampler::warm_up(std::int64_t calls, Seconds expected) {
   if (expected >= long_call) return;
   const Seconds start = host_.now();
   Seconds before = window(calls);
-  for (int i = 1; i < most_discarded; ++i) {
+  for (int i = 1; i < most_discarded && host_.is_shared(); ++i) {
     const bool gathered = threads == 1 || host_.now() - start >= gathering;
     if (gathered && before >= long_window) break;
     const Seconds time = window(calls);
@@ -126,11 +126,12 @@ std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
   const Seconds wanted = std::max(host_.least_window(), floors_per_window * host_.timer_floor());
   // A window that another process interrupted looks long enough with too few calls: two have to be, unless they are
   // longer than what schedulers take.
+  const int windows = host_.is_shared() ? 2 : 1;
   std::int64_t calls = 1;
-  for (int enough = 0; enough < 2;) {
+  for (int enough = 0; enough < windows;) {
     take(result, calls);
     const Seconds time = result.time * static_cast<double>(calls);
-    enough = time >= scheduler_slice ? 2 : time >= wanted ? enough + 1 : 0;
+    enough = time >= scheduler_slice ? windows : time >= wanted ? enough + 1 : 0;
     if (enough > 0) continue;
     const double growth = time.value > 0 ? 1.2 * (wanted / time) : 100;
     calls = static_cast<std::int64_t>(std::ceil(static_cast<double>(calls) * std::clamp(growth, 1.1, 100.0)));
