@@ -109,6 +109,17 @@ TEST_CASE("Products with weights agree with the reference", "[native]") {
          op::MatMul{.a = {2, 9, 40}, .b = {40, 50}, .b_constant = true, .post = {{mul, {9, 1}}, {clip, 0, 0.5}}}});
 }
 
+// Rows of one tile take the whole depth at once, more rows a block of it. In AVX-512 the 14 rows of the last product
+// are one tile of two vectors. With panels of three vectors and three threads, the threads share them: those of a
+// thread fit one tile, and a plan that copies rows still copies a block of the depth.
+TEST_CASE("Products of few rows with many factors agree with the reference", "[native]") {
+  check({op::MatMul{.a = {1, 25088}, .b = {25088, 40}, .b_constant = true, .post = {bias, relu}},
+         op::MatMul{.a = {2, 1025}, .b = {1025, 130}, .b_constant = true, .post = {bias, gelu}},
+         op::MatMul{.a = {4, 1537}, .b = {1537, 95}, .b_constant = true, .post = {bias, {add, TensorShape{}}}},
+         op::MatMul{.a = {7, 2048}, .b = {2048, 64}, .b_constant = true, .post = {{clip, -0.5, 0.5}}},
+         op::MatMul{.a = {14, 1030}, .b = {1030, 49}, .b_constant = true}});
+}
+
 TEST_CASE("Products with weights of 2, 4 and 8 bits agree with the reference", "[native]") {
   for (const auto type : {DataType::u2, DataType::u4, DataType::u8}) {
     op::MatMul one{.a = {1, 1100}, .b = {1100, 333}, .b_constant = true, .b_type = type},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products with weights: b lies in panels of some vectors of columns. A block of rows of a stays in the
-// second-level cache while panel after panel passes. Rows that lie a multiple of a page apart would fall into the same
-// few lines of the first-level cache: a plan of its own copies them closer together first. Weights of few bits stay as
-// narrow as they are in memory. A thread expands a piece of a panel to floats, and multiplies it while the first-level
-// cache holds it; for few rows the floats do not leave the registers.
+// second-level cache while panel after panel passes; the few rows of a single tile stay there in their whole length.
+// Rows that lie a multiple of a page apart would fall into the same few lines of the first-level cache: a plan of its
+// own copies them closer together first. Weights of few bits stay as narrow as they are in memory. A thread expands a
+// piece of a panel to floats, and multiplies it while the first-level cache holds it; for few rows the floats do not
+// leave the registers.
 #include "tile_epilogue.hpp"
 
 #include <algorithm>
@@ -91,12 +92,13 @@ class ProductPlan final : public Plan {
     if (narrow_bits_ > 0) return pack_narrow(static_cast<const std::uint8_t*>(plain), packed);
     const auto* const b = static_cast<const float*>(plain);
     auto* to = static_cast<float*>(packed);
-    for (Index panel = 0; panel * width() < n_; ++panel)
-      for (Index k = 0; k < k_; ++k)
-        for (Index lane = 0; lane < vectors_of(panel) * lanes_; ++lane) {
-          const Index column = panel * width() + lane;
-          *to++ = column < n_ ? b[k * n_ + column] : 0.0F;
-        }
+    for (Index panel = 0; panel * width() < n_; ++panel) {
+      const Index row = vectors_of(panel) * lanes_, there = std::min(row, n_ - panel * width());
+      for (Index k = 0; k < k_; ++k, to += row) {
+        std::copy_n(b + k * n_ + panel * width(), there, to);
+        std::fill_n(to + there, row - there, 0.0F);
+      }
+    }
   }
 
   /// Each panel has rows of zeros at its end where its own do not fill whole vectors of bytes.
@@ -131,7 +133,9 @@ class ProductPlan final : public Plan {
   }
 
   void multiply(Range rows, Range panels, const Arguments& arguments, std::byte* workspace) const {
-    const Index even = even_part(k_, block_depth), depth = narrow_bits_ > 0 ? whole_bytes(even) : even;
+    // Rows of one tile use a weight once and read a panel to its end: memory gives lines faster in one long run.
+    const bool once = rows.size() <= positions_ && copied_ == 0;
+    const Index even = once ? k_ : even_part(k_, block_depth), depth = narrow_bits_ > 0 ? whole_bytes(even) : even;
     auto* const copied = reinterpret_cast<float*>(workspace + scratch(epilogue_));
     for (Index k = 0; k < k_; k += depth) {
       const Range some{k, std::min(k + depth, k_)};
