@@ -18,6 +18,7 @@
 #include <iostream>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unistd.h>
 
@@ -93,6 +94,12 @@ void set_counters(benchmark::State& state, const Measurement& row) {
   state.counters["calls_per_sample"] = static_cast<double>(row.calls_per_sample);
   if (row.contended) state.counters["contended"] = 1;
   if (row.noisy) state.counters["noisy"] = 1;
+}
+
+/// Why there is no row to show.
+const char* nothing_measured(std::span<const Wanted> wanted, const SuiteFlags& flags) {
+  if (!wanted.empty()) return "no plan matches --benchmark_filter, or --benanza_budget ended before one was measured";
+  return flags.done.empty() ? "no layer matches --benchmark_filter" : "all layers are finished (--benanza_done)";
 }
 
 template <class Body>
@@ -186,10 +193,15 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   }
 
   for (const auto& [key, value] : run_context(run)) benchmark::AddCustomContext(key, value);
-  for (const auto& ceiling : run.ceilings)
-    if (accept(ceiling.name())) add_row(ceiling);
+  std::size_t rows = run.rows.size();
+  for (const auto& ceiling : run.ceilings) {
+    if (!accept(ceiling.name())) continue;
+    add_row(ceiling);
+    ++rows;
+  }
   for (const auto& row : run.rows) add_row(row);
-  benchmark::RunSpecifiedBenchmarks();
+  if (rows > 0) benchmark::RunSpecifiedBenchmarks();
+  else std::fprintf(stderr, "no row: %s\n", nothing_measured(wanted, flags));
   benchmark::Shutdown();
   if (!not_written.empty()) throw EnvironmentError(not_written);
   return interrupt.exit_code();

@@ -15,6 +15,11 @@ if(different GREATER 1)
   message(FATAL_ERROR "OMP_PROC_BIND changes the processors: ${affinities}")
 endif()
 
+execute_process(COMMAND ${SUITE} --benanza_budget=1s --benchmark_filter=/Nothing/ OUTPUT_QUIET ERROR_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+if(NOT said MATCHES "no row: no plan matches --benchmark_filter")
+  message(FATAL_ERROR "a filter that nothing matches: ${said}")
+endif()
+
 set(partial 3) # exit code: too few rounds were quiet, say, or the time was short, and another session may find more
 foreach(budget 3s 6s 12s 24s)
   execute_process(COMMAND ${SUITE} --benanza_budget=${budget} --benchmark_out=${RESULTS} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
