@@ -366,3 +366,16 @@ TEST_CASE("a mask that is small enough to be computed hides scores like a large 
         "m = Where(u, o, n)");
   }
 }
+
+TEST_CASE("a choice between two numbers that hide a score hides it whatever the condition is", "[floors]") {
+  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs of a head, with 2 * (8 + 8) operations, mask and softmax 6. A
+  // place of the mask, which both heads share, takes a sum, a comparison and a choice.
+  const double places = 128 * 129 / 2;
+  check_known(known_layers(R"((float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v,
+      float[1, 1, 1, 128] given) => (float[1, 2, 128, 8] y) <float low = {-10000}, float zero = {0},
+      int64 one = {1}, int64[4] size = {1, 1, 128, 128}> {
+        t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) f = Expand(low, size) u = Trilu<upper = 1>(f, one)
+        s = Add(u, given) e = Equal(s, zero) m = Where(e, low, u) d = Add(a, m) p = Softmax<axis = -1>(d)
+        y = MatMul(p, v) })"),
+              2 * places * (2 * 16 + 6) + 3 * places, 3 * 2 * 128 * 8 * 4 + 128 * 4 + 2 * 4);
+}
