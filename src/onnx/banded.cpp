@@ -74,6 +74,18 @@ std::optional<BandedNumbers> operand(const Value& value) {
   return banded_literal(value);
 }
 
+/// The number of a literal whose elements are all equal, as of an Expand that was computed. Weights may be equal too:
+/// this is for a constant that becomes a mask.
+std::optional<BandedNumbers> filled(const Value& value) {
+  if (!value.literal) return std::nullopt;
+  const auto& [ints, floats] = *value.literal;
+  const auto all_equal = [](const auto& numbers) {
+    return !numbers.empty() && std::count(numbers.begin(), numbers.end(), numbers[0]) == std::ssize(numbers);
+  };
+  if (all_equal(floats)) return uniform(floats[0]);
+  return all_equal(ints) ? std::optional(uniform(static_cast<double>(ints[0]))) : std::nullopt;
+}
+
 Tensor list_of(DataType type, const std::vector<double>& numbers) {
   Tensor tensor{.type = type, .dims = {static_cast<std::int64_t>(numbers.size())}, .data = {}};
   for (const double number : numbers)
@@ -97,15 +109,20 @@ std::vector<double> evaluated(const Node& node, const std::vector<Tensor>& lists
 std::optional<BandedNumbers> elementwise(const Node& node, std::span<const Value* const> inputs, const Value& y) {
   std::vector<BandedNumbers> operands;
   std::vector<Band> bands;
+  bool any_filled = false;
   for (const Value* input : inputs) {
-    const auto numbers = input ? operand(*input) : std::nullopt;
+    auto numbers = input ? operand(*input) : std::nullopt;
+    if (input && !numbers && !input->banded) {
+      numbers = filled(*input);
+      any_filled = true;
+    }
     if (!numbers) return std::nullopt;
     operands.push_back(*numbers);
     if (is_uniform(*numbers)) continue;
     if (!std::equal(input->dims.end() - 2, input->dims.end(), y.dims.end() - 2)) return std::nullopt;  // broadcast
     if (std::find(bands.begin(), bands.end(), numbers->band) == bands.end()) bands.push_back(numbers->band);
   }
-  if (bands.size() > 2) return std::nullopt;
+  if (bands.size() > 2 || (any_filled && bands.empty())) return std::nullopt;
   const std::size_t cases = std::size_t{1} << bands.size();  // bit b: outside of band b
   std::vector<Tensor> lists;
   for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -209,6 +226,7 @@ std::optional<BandedNumbers> band_of_diagonals(const std::vector<double>& number
 
 std::optional<BandedNumbers> triangle(const Node& node, std::span<const Value* const> inputs) {
   auto x = operand(*inputs[0]);
+  if (!x && !inputs[0]->banded) x = filled(*inputs[0]);
   const auto diagonal = inputs.size() > 1 && inputs[1] ? benanza::detail::scalar(*inputs[1]) : 0;
   if (x && !is_uniform(*x) && x->outside != 0) x = turned(*x);
   if (!x || !diagonal || (!is_uniform(*x) && x->outside != 0)) return std::nullopt;

@@ -127,4 +127,19 @@ TEST_CASE("of the angles of positions that data give one row is certain", "[floo
               {flops, x + 8 + 2 * 16 * angles, x});
 }
 
+TEST_CASE("a token that is rotated needs its position alone", "[floors]") {
+  // One of 16 tokens, two heads of depth 64: 3 operations an element, a position of 8 bytes, 32 cosines and sines.
+  constexpr double token = 128 * 4;
+  check_least(least_layers(R"((float[1, 2, 16, 64] x, int64[1, 16] p) => (float[1, 2, 1, 64] y)
+      <int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {2}> {
+        r = RotaryEmbedding(x, c, s, p) y = Slice(r, a, b, axes) })",
+                           {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}, 23),
+              {3 * 128, token + 8 + 2 * 32 * 4, token});
+  check_least(least_layers(R"((float[1, 16, 128] x, int64[1, 16] p) => (float[1, 1, 128] y)
+      <int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {1}> {
+        r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
+                           {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),
+              {3 * 128, token + 8 + 2 * 32 * 4, token});
+}
+
 }  // namespace engine_nodes

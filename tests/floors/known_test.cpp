@@ -337,3 +337,45 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                 2 * 128 * 128 * of_pair, qkv + 4 + 128 * 128 * 4);
   }
 }
+
+TEST_CASE("a mask that is small enough to be computed hides scores like a large one", "[floors]") {
+  // 2 heads of depth 8, 16 tokens: 16 * 17 / 2 pairs of a head. A pair takes 2 * (8 + 8) operations, mask and
+  // softmax 6.
+  const auto check_masked = [](const std::string& mask) {
+    check_known(known_layers("(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => "
+                             "(float[1, 2, 16, 8] y) <float low = {-10000}, float zero = {0}, bool yes = {1}, "
+                             "int64 start = {0}, int64 end = {16}, int64 one = {1}, int64[1] last = {1}, "
+                             "int64[2] size = {16, 16}> { t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) " +
+                             mask + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }"),
+                2 * 16 * 17 / 2 * (2 * 16 + 6), 3 * 2 * 16 * 8 * 4);
+  };
+  SECTION("one number in all places, and of them a triangle") {
+    check_masked("f = Expand(low, size) m = Trilu<upper = 1>(f, one)");
+  }
+  SECTION("times a comparison of places") {
+    check_masked(
+        "f = Expand(low, size) u = Trilu<upper = 1>(f, one) j = Range(start, end, one) i = Unsqueeze(j, last) "
+        "g = Greater(j, i) c = Cast<to = 1>(g) m = Mul(u, c)");
+  }
+  SECTION("a number or zero, as a triangle chooses") {
+    check_masked("f = Expand(yes, size) u = Trilu<upper = 0>(f) m = Where(u, zero, low)");
+  }
+  SECTION("elements of two tensors that are filled, as a triangle chooses") {
+    check_masked(
+        "f = Expand(yes, size) u = Trilu<upper = 0>(f) n = Expand(low, size) o = Expand(zero, size) "
+        "m = Where(u, o, n)");
+  }
+}
+
+TEST_CASE("a choice between two numbers that hide a score hides it whatever the condition is", "[floors]") {
+  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs of a head, with 2 * (8 + 8) operations, mask and softmax 6. A
+  // place of the mask, which both heads share, takes a sum, a comparison and a choice.
+  const double places = 128 * 129 / 2;
+  check_known(known_layers(R"((float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v,
+      float[1, 1, 1, 128] given) => (float[1, 2, 128, 8] y) <float low = {-10000}, float zero = {0},
+      int64 one = {1}, int64[4] size = {1, 1, 128, 128}> {
+        t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) f = Expand(low, size) u = Trilu<upper = 1>(f, one)
+        s = Add(u, given) e = Equal(s, zero) m = Where(e, low, u) d = Add(a, m) p = Softmax<axis = -1>(d)
+        y = MatMul(p, v) })"),
+              2 * places * (2 * 16 + 6) + 3 * places, 3 * 2 * 128 * 8 * 4 + 128 * 4 + 2 * 4);
+}

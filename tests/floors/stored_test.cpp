@@ -200,6 +200,19 @@ TEST_CASE("sizes, axes, places and limits of the file are in the code of a progr
     check_least(least_layers(R"((float[16] x) => (float[16] y) <float a = {0}, float b = {6}> { y = Clip(x, a, b) })"),
                 {16, 16 * 4, 16 * 4});
   }
+  SECTION("an axis of a tensor of one element, which has as many elements") {
+    // An angle for each of 32 frequencies.
+    check_least(least_layers(R"((float[1] x) => (float[1, 32] y) <int64[1] a = {1}> {
+        u = Unsqueeze(x, a) y = Mul(u, w) })",
+                             {{"w", f32, {32}}}),
+                {32, 4 + 32 * 4, 32 * 4});
+    check_least(least_layers(R"((int64 x) => (float[1] y) <int64[1] a = {0}> {
+        u = Unsqueeze(x, a) c = Cast<to = 1>(u) y = Sin(c) })"),
+                {1, 8, 4});
+    check_least(least_layers(R"((float[1, 1] x) => (float[1, 1] y) <int64[1] a = {1}> {
+        s = ReduceSum(x, a) y = Sin(s) })"),
+                {1, 4, 4});
+  }
   SECTION("the number of a TopK: values and i64 places of the first two") {
     check_least(least_layers(R"((float[16] x) => (float[2] v, int64[2] q) <int64[1] k = {2}> { v, q = TopK(x, k) })"),
                 {16, 16 * 4, 2 * 4 + 2 * 8});

@@ -366,7 +366,9 @@ class LayerGraphBuilder {
   [[nodiscard]] bool is_moved(const Occurrence& at, std::size_t k) const {
     if (std::holds_alternative<op::Concat>(at.layer)) return true;
     if (!std::holds_alternative<op::View>(at.layer) || at.outputs.empty()) return k == 0;
-    return element_count(result_.tensors[*at.inputs[k]].dims) == element_count(result_.tensors[at.outputs[0]].dims);
+    const LayerTensor& x = result_.tensors[*at.inputs[k]];
+    if (k > 0 && x.constant && !is_float(x.type)) return false;  // there may be as many axes as elements
+    return element_count(x.dims) == element_count(result_.tensors[at.outputs[0]].dims);
   }
 
   /// Whether nothing needs a tensor after its one reader, which may overwrite it: not what the graph keeps. A model's

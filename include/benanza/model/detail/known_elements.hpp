@@ -145,8 +145,18 @@ class KnownElementwise {
     return hidden(*rest, numbers->inside);
   }
 
-  /// Where a condition is known, one number that it chooses.
+  /// Where a condition is known, one number that it chooses; where both operands are 0, or hide a score, either.
   [[nodiscard]] KnownElements choice() const {
+    if (const KnownElements y = chosen(); y.band) return y;
+    for (const std::size_t k : {1U, 2U}) {
+      const KnownElements x = at_.known_x(k);
+      const auto other = scalar(at_.graph.input(at_.node, 3 - k));
+      if (x.band && other && (x.outside == 0 ? *other == 0 : *other <= masked_score))
+        return moved(k, std::max(x.outside, *other));
+    }
+    return {};
+  }
+  [[nodiscard]] KnownElements chosen() const {
     const auto band = at_.known_x(0).band;
     if (!band) return {};
     for (const std::size_t taken : {1U, 2U}) {  // outside of the band it is false
