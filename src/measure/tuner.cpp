@@ -21,7 +21,7 @@ Seconds guess(const TuningTask& task) {
 }
 
 /// Its part in the time for first visits: its calls, and what each of its plans takes in addition to calls. About half
-/// of the plans pack the weights, at roughly 0.5 GB/s: those of a large dense layer take many times as long as a call.
+/// of the plans pack the weights, at roughly 0.5 GB/s. For a large dense layer, packing takes much longer than a call.
 Seconds claim(const TuningTask& task) {
   double weights = 0;
   for (const auto& operand : task.operands.inputs)

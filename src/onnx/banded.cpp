@@ -74,8 +74,8 @@ std::optional<BandedNumbers> operand(const Value& value) {
   return banded_literal(value);
 }
 
-/// The number of a literal whose elements are all equal, as of an Expand that was computed. Weights may be equal too:
-/// this is for a constant that becomes a mask.
+/// The number of a literal whose elements are all equal, such as an Expand that was computed. All elements of a weight
+/// may be equal too, so this is only for constants that become masks.
 std::optional<BandedNumbers> filled(const Value& value) {
   if (!value.literal) return std::nullopt;
   const auto& [ints, floats] = *value.literal;

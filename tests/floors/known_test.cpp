@@ -349,7 +349,7 @@ TEST_CASE("a mask that is small enough to be computed hides scores like a large 
                              mask + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }"),
                 2 * 16 * 17 / 2 * (2 * 16 + 6), 3 * 2 * 16 * 8 * 4);
   };
-  SECTION("one number in all places, and of them a triangle") {
+  SECTION("a triangle of a tensor that has one number in all places") {
     check_masked("f = Expand(low, size) m = Trilu<upper = 1>(f, one)");
   }
   SECTION("times a comparison of places") {

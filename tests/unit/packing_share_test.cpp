@@ -76,9 +76,10 @@ class Packer final : public Backend {
 
 }  // namespace
 
-// Selection gets 60 % of 10 s. The large layer claims 2.5 ms, 0.5 ms for a call and 4.2 ms for 4.2 MB of weights, each
-// of the nine small ones 2.5 ms: 7.2 of 29.7 ms, or 1.4 s. Its first plan takes 1 s to pack, and a few calls; then the
-// second one still has its turn. Calls alone would claim 3.0 of 25.5 ms, or 0.7 s, which is over with the first.
+// Selection gets 60 % of 10 s. The large layer claims 2.5 ms, 0.5 ms for a call and 4.2 ms for 4.2 MB of weights. Each
+// small layer claims 2.5 ms, and there are nine. So the large layer gets 7.2 / 29.7 of 6 s, which is 1.4 s. Packing for
+// its first plan takes 1 s, and a few calls follow; then there is time for the second plan. Without the weights, the
+// layer would get 3.0 / 25.5 of 6 s, which is 0.7 s: too little for a second plan.
 TEST_CASE("a layer with many weights gets time to pack them for more than one plan") {
   FakeHost host;
   const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<Packer>(host)};
