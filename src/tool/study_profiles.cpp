@@ -69,7 +69,7 @@ std::vector<StudyLatency> latencies_of(const ProfileFolder& folder, const std::v
     for (const auto& one : analyzed) {
       const Analysis& analysis = one.analysis;
       if (analysis.model != latency.model || analysis.batch != latency.batch ||
-          !same_device(latency.device, analysis.machine.device))
+          !same_device(latency.device, one.device))
         continue;
       Seconds chosen{}, best{};
       for (const auto& choice : compare(analysis, *one.model, profile).algorithms) {
@@ -78,7 +78,7 @@ std::vector<StudyLatency> latencies_of(const ProfileFolder& folder, const std::v
         best += *choice.best_time * static_cast<double>(choice.count);
       }
       if (best.value > 0) latency.chosen_over_best = chosen / best;
-      if (best.value > 0 && latency.device.empty()) latency.device = analysis.machine.device;
+      if (best.value > 0 && latency.device.empty()) latency.device = one.device;
     }
   };
   return read_runs(folder, add_choices, notes);
