@@ -37,7 +37,7 @@ struct Machine {
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }
 
-  /// The memory size rounded up to a power of two, because that of a virtual machine may change while it runs.
+  /// The memory size in GiB, rounded up to a power of two, because that of a virtual machine may change while it runs.
   [[nodiscard]] std::int64_t most_gib() const {
     std::int64_t most = 1;
     while (static_cast<double>(most) * (1 << 30) < memory.value) most *= 2;
