@@ -196,6 +196,18 @@ std::vector<StudyMean> means_of(const std::vector<StudyRow>& rows) {
   return means.take();
 }
 
+/// A device's name that several devices of the accounts begin with says not which one is meant.
+void note_unclear_devices(Study& study, const std::set<std::string>& devices) {
+  std::map<std::string, std::string> unclear;
+  for (const auto& row : study.rows)
+    for (const auto& device : devices)
+      if (row.latency && !row.device.empty() && !devices.contains(row.device) && device.starts_with(row.device + ", "))
+        unclear[row.device] = device;
+  for (const auto& [name, one] : unclear)
+    study.notes.push_back("latencies on " + name + " have no bounds: the results are of several such devices, e.g. '" +
+                          one + "'; their files can say which");
+}
+
 }  // namespace
 
 std::string device_name(std::string text) {
@@ -240,6 +252,7 @@ Study make_study(std::vector<StudyAccount> accounts, std::vector<StudyLatency> l
       for (const auto* latency : found->second) add_latency(study.rows.emplace_back(row), *latency, own);
   }
   study.means = means_of(study.rows);
+  note_unclear_devices(study, devices);
   for (const auto& row : study.rows)
     if (!row.doubt.empty())
       study.notes.push_back(row.framework + "'s latency of " + row.model + " on " + row.device + ", batch " +

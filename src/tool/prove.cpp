@@ -116,6 +116,7 @@ Proof prove_parallel(std::size_t index, const Gap& gap, const Analysis& again) {
 }
 
 std::string why_not(const Advice& advice) {
+  if (advice.change == Change::dead_work) return "plans compute whole layers, not the part of one that is read";
   return advice.change == Change::algorithm || advice.change == Change::fusion
              ? "no available library is known to have a call for these layers"
              : "it is what the engine does outside the model's layers, which Benanza does not run";

@@ -11,6 +11,7 @@
 #include <benanza/rules2019/rules2019.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/study/account.hpp>
+#include <benanza/study/device_names.hpp>
 #include <benanza/study/make_study.hpp>
 #include <benanza/study/study2019.hpp>
 
@@ -177,7 +178,12 @@ Study study_of_results(const StudyCommand& options, const Names& names) {
   std::vector<ModelLayers> models;
   for (const auto& graph : graphs) models.push_back(make_model_layers(graph));
   std::vector<Analyzed> analyzed;
-  for (const auto& stored : load_all_results(options.results, backends)) {
+  const std::vector<StoredResults> all = load_all_results(options.results, backends);
+  std::vector<Machine> machines;
+  for (const auto& stored : all) machines.push_back(stored.report.machine);
+  const std::vector<std::string> devices = device_names(machines);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const StoredResults& stored = all[k];
     if (!options.output.quiet) warn_of_conflicts(stored.results);
     AnalysisOptions analysis_options{.threads = options.threads, .backends = backends};
     for (std::size_t i = 0; i < graphs.size(); ++i) {
@@ -185,7 +191,7 @@ Study study_of_results(const StudyCommand& options, const Names& names) {
       Analysis analysis = analyze_model(models[i], stored.results, analysis_options);
       if (analysis.coverage[Status::measured] == 0) {
         material.notes.push_back(
-            fmt::format("{}, batch {}: no result of {}", analysis.model, analysis.batch, stored.report.machine.device));
+            fmt::format("{}, batch {}: no result of {}", analysis.model, analysis.batch, devices[k]));
         continue;
       }
       analysis_options.candidates = false;
@@ -195,9 +201,12 @@ Study study_of_results(const StudyCommand& options, const Names& names) {
           narrower.push_back(
               analyze_model(make_model_layers(retype(graphs[i], type)), stored.results, analysis_options));
       material.accounts.push_back(account_of(analysis, narrower));
-      analyzed.push_back({&models[i], std::move(analysis)});
+      material.accounts.back().device = devices[k];
+      analyzed.push_back({&models[i], std::move(analysis), devices[k]});
     }
   }
+  std::stable_partition(material.accounts.begin(), material.accounts.end(),
+                        [](const StudyAccount& account) { return account.missing == 0; });
   for (const auto& place : options.profiles) {
     const ProfileFolder folder = read_profile_folder(place, names);
     material.notes.insert(material.notes.end(), folder.notes.begin(), folder.notes.end());

@@ -64,12 +64,18 @@ std::vector<StudyLatency> read_runs(const ProfileFolder& folder, const AddChoice
 
 std::vector<StudyLatency> latencies_of(const ProfileFolder& folder, const std::vector<Analyzed>& analyzed,
                                        std::vector<std::string>& notes) {
+  std::set<std::string> devices;
+  for (const auto& one : analyzed) devices.insert(one.device);
   const auto add_choices = [&](const EngineProfile& profile, StudyLatency& latency) {
     if (latency.type || profile.calls.empty()) return;
+    if (devices.size() > 1 && latency.device.empty()) {
+      notes.push_back(latency.file + ": which device? The results are of several; a manifest.csv can say it");
+      return;
+    }
     for (const auto& one : analyzed) {
       const Analysis& analysis = one.analysis;
       if (analysis.model != latency.model || analysis.batch != latency.batch ||
-          !same_device(latency.device, analysis.machine.device))
+          !same_device(latency.device, one.device))
         continue;
       Seconds chosen{}, best{};
       for (const auto& choice : compare(analysis, *one.model, profile).algorithms) {
@@ -77,8 +83,10 @@ std::vector<StudyLatency> latencies_of(const ProfileFolder& folder, const std::v
         chosen += *choice.chosen_time * static_cast<double>(choice.count);
         best += *choice.best_time * static_cast<double>(choice.count);
       }
-      if (best.value > 0) latency.chosen_over_best = chosen / best;
-      if (best.value > 0 && latency.device.empty()) latency.device = analysis.machine.device;
+      if (best.value <= 0) continue;
+      latency.chosen_over_best = chosen / best;
+      latency.device = one.device;
+      return;
     }
   };
   return read_runs(folder, add_choices, notes);

@@ -21,7 +21,8 @@ namespace benanza::tool {
 /// A model's analysis on a device, with what it is of.
 struct Analyzed {
   const ModelLayers* model = nullptr;
-  Analysis analysis{};  ///< with candidates
+  Analysis analysis{};   ///< with candidates
+  std::string device{};  ///< of the study
 };
 
 /// The runs of a folder against own results: latencies, and what the choice of algorithms costs where a log tells it.

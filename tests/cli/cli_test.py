@@ -910,6 +910,22 @@ class Cli(unittest.TestCase):
         self.assertAlmostEqual(row["speedups"]["fusion"], bounds["library"] / bounds["library_fused"])
         self.assertTrue(any("other" in note for note in document["notes"]), document["notes"])
 
+    def test_study_keeps_machines_of_one_name_apart(self):
+        def results(name, **machine):
+            document = json.loads(MNIST_RESULTS.read_text())
+            document["context"].update({f"machine/{key}": value for key, value in machine.items()})
+            (self.at / name).write_text(json.dumps(document))
+
+        def devices():
+            rows = json.loads(run("study", MNIST, "--results", self.at, "--json", "-").stdout)["rows"]
+            return [row["device"] for row in rows]
+
+        results("one.json")
+        results("same.json", affinity="1")
+        self.assertEqual(devices(), ["A machine with invented figures"])
+        results("more.json", cores="2")
+        self.assertEqual(devices(), ["A machine with invented figures, 1 core", "A machine with invented figures, 2 cores"])
+
     def test_study_reads_logs_without_a_trace_and_printed_tables(self):
         data = pathlib.Path(__file__).parent.parent / "data" / "2019"
         shutil.copy(data / "mxnet_b32_ResNet050-v1.cudnn.log.gz", self.at)

@@ -264,6 +264,31 @@ TEST_CASE("operators of which the bytes alone are known are named with their num
             "'Experts_0' and 2 more (com.microsoft.Experts): known by bytes alone, the arithmetic is not counted"});
 }
 
+TEST_CASE("an operator without a kind is complete by its bytes only if it does little on each element") {
+  const auto unknown = [](const std::string& domain, const std::string& type, DataType data = DataType::f32) {
+    GraphBuilder g;
+    const auto x = g.input({64, 64}, data);
+    g.output(g.map(type, std::vector<ValueId>(9, x)));  // sizes that fit no kind
+    g.last().domain = domain;
+    const LayerGraph graph = make_layer_graph(g.graph());
+    CHECK(is_opaque(graph.layers.at(0).layer));
+    return graph.unknown.size();
+  };
+  // Products of each step, and taps of each window or sample.
+  for (const auto* gradient : {"LSTMGrad", "GRUGrad", "RNNGrad", "ConvGradData", "ConvGradWeights", "AveragePoolGrad",
+                               "GridSampleGrad", "RoiAlignGrad"})
+    CHECK(unknown("benanza", gradient) == 1);
+  // The same, and transforms, trees, pictures and searches of text.
+  for (const auto* type : {"LpPool", "GridSample", "RoiAlign", "DFT", "STFT", "ImageDecoder", "TfIdfVectorizer"})
+    CHECK(unknown("", type) == 1);
+  CHECK(unknown("ai.onnx.ml", "TreeEnsembleClassifier") == 1);
+  CHECK(unknown("", "RegexFullMatch", DataType::string) == 1);
+  CHECK(unknown("com.microsoft", "Tokenizer", DataType::string) == 1);
+  // Copies, random numbers, a few operations.
+  for (const auto* gradient : {"Dropout", "GatherNDGrad", "ClipGrad"}) CHECK(unknown("benanza", gradient) == 0);
+  for (const auto* type : {"StringConcat", "ReverseSequence"}) CHECK(unknown("", type, DataType::string) == 0);
+}
+
 TEST_CASE("attention reads what of its cache it sees, and hands the cache on without a copy") {
   GraphBuilder g;
   const auto token = g.map("Relu", {g.input({1, 1, 64})});

@@ -18,12 +18,12 @@ using Strings = std::vector<std::string>;
 
 /// Tree 3 is a branch with a leaf and a branch with two leaves behind it: its shallowest leaf is behind 1 comparison.
 /// Tree 8 is complete, with 2 levels of branches. Leaves have 2 weights, one of them 3.
-SingleNode classifier() {
+SingleNode classifier(DataType label = DataType::i64) {
   const Dims trees{3, 3, 3, 3, 3, 8, 8, 8, 8, 8, 8, 8}, ids{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6};
   const std::string branch = "BRANCH_LT", leaf = "LEAF";
   return SingleNode("TreeEnsembleClassifier", 3, "ai.onnx.ml")
       .in({32, 10})
-      .out({32}, DataType::i64)
+      .out({32}, label)
       .out({32, 4})
       .set("nodes_treeids", trees)
       .set("nodes_nodeids", ids)
@@ -49,6 +49,8 @@ SingleNode ensemble(std::int64_t last_false, std::int64_t root = 0) {
 TEST_CASE("A tree ensemble has the comparisons that every input needs", "[op]") {
   check({
       {"classifier", classifier(), "TreeEnsemble/f32/x=32x10/trees=2/comparisons=3/targets=4/leaf_weights=2/labels=1"},
+      {"labels of text", classifier(DataType::string),
+       "TreeEnsemble/f32/x=32x10/trees=2/comparisons=3/targets=4/leaf_weights=2"},
       {"probabilities", classifier().set("post_transform", "SOFTMAX_ZERO"),
        "TreeEnsemble/f32/x=32x10/trees=2/comparisons=3/targets=4/leaf_weights=2/transform=softmax/labels=1"},
       {"the version of opset 5", ensemble(3), "TreeEnsemble/f64/x=3x2/comparisons=2/targets=2"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include <benanza/study/account.hpp>
+#include <benanza/study/device_names.hpp>
 #include <benanza/study/make_study.hpp>
 
 #include <algorithm>
@@ -127,6 +128,50 @@ TEST_CASE("A latency without a device is of the only one, and one without a boun
   REQUIRE(alone.rows.size() == 2);
   CHECK(alone.rows[1].model == "z");
   CHECK_FALSE(alone.rows[1].ratio(RungName::library));
+}
+
+TEST_CASE("Machines that differ in more than which processors they use are devices of their own") {
+  const Machine two{.device = "Some_CPU",
+                    .isa = "avx2",
+                    .cores = 2,
+                    .affinity = "0,1",
+                    .caches = {{3, Bytes{1 << 20}}},
+                    .memory = Bytes{6.0 * (1 << 30)}};
+  Machine alike = two, more_cores = two, other = two;
+  alike.affinity = "2,3";
+  alike.memory = Bytes{8.0 * (1 << 30)};  // the same up to a power of two
+  alike.system = "another";
+  more_cores.cores = 4;
+  other.device = "Other CPU";
+  other.cores = 1;
+  CHECK(device_names(std::array{two, alike, other}) == std::vector<std::string>{"Some CPU", "Some CPU", "Other CPU"});
+  CHECK(device_names(std::array{two, alike, more_cores}) ==
+        std::vector<std::string>{"Some CPU, 2 cores", "Some CPU, 2 cores", "Some CPU, 4 cores"});
+  const auto told_apart = [&](auto change) {
+    Machine changed = two;
+    change(changed);
+    CHECK(changed.id() != two.id());
+    return device_names(std::array{two, changed})[1];
+  };
+  CHECK(told_apart([](Machine& m) { m.isa = "avx512_core"; }) == "Some CPU, avx512_core");
+  CHECK(told_apart([](Machine& m) { m.caches[0].total = Bytes{1 << 21}; }) == "Some CPU, 2048 KiB of L3");
+  CHECK(told_apart([](Machine& m) { m.memory = Bytes{9.0 * (1 << 30)}; }) == "Some CPU, 16 GiB of memory");
+  CHECK(told_apart([](Machine& m) { m.driver = "550.1"; }) == "Some CPU, driver 550.1");
+}
+
+TEST_CASE("A latency on a device of which the results have several kinds is noted") {
+  StudyAccount two = account("a", 4, 2), four = account("a", 2, 1);
+  two.device = "Tesla T4, 2 cores";
+  four.device = "Tesla T4, 4 cores";
+  StudyLatency told = latency("a", "caffe2", 8);
+  told.device = "Tesla_T4, 2 cores";
+  const Study study = make_study({two, four}, {latency("a", "mxnet", 8), told});
+  REQUIRE(study.rows.size() == 3);
+  CHECK(study.rows[0].framework == "mxnet");
+  CHECK_FALSE(study.rows[0].ratio(RungName::library));
+  CHECK(study.rows[1].ratio(RungName::library) == 0.5);
+  REQUIRE(study.notes.size() == 1);
+  CHECK_THAT(study.notes[0], Catch::Contains("latencies on Tesla T4 have no bounds"));
 }
 
 TEST_CASE("An engine in another type is held against the bounds in that type") {

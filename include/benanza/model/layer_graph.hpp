@@ -152,7 +152,7 @@ class LayerGraphBuilder {
     certain_.push_back(certain_places({node, graph, made.layer}));
     note_caches(graph, scope, node, made.layer);
     if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
-        opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)) && !has_strings(node, graph))
+        opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)))
       uncounted_[onnx_type(node)].push_back(node.name);
     if (!knows_sizes(graph, node))
       result_.unknown.push_back("the size of '" + node.name + "' (" + node.op_type +

@@ -64,17 +64,19 @@ template <std::size_t I = 0>
   return least;
 }
 
-/// Whether it reads or writes strings, with which no library computes: of such a node only the bytes are known.
-[[nodiscard]] inline bool has_strings(const Node& node, const Graph& graph) {
-  const auto is_string = [&](const auto& id) { return id && graph.value(*id).type == DataType::string; };
-  return std::any_of(node.inputs.begin(), node.inputs.end(), is_string) ||
-         std::any_of(node.outputs.begin(), node.outputs.end(), is_string);
+/// Whether a layer reads or writes strings, with which no library computes: only its bytes are known. Labels that a
+/// classifier looks up at its end are not among its operands.
+[[nodiscard]] inline bool has_strings(const Layer& layer) {
+  const Operands all = operands(layer);
+  const auto is_string = [](const Operand& operand) { return operand.type == DataType::string; };
+  return std::any_of(all.inputs.begin(), all.inputs.end(), is_string) ||
+         std::any_of(all.outputs.begin(), all.outputs.end(), is_string);
 }
 
 /// The layer of a node whose operands are of types that layers have.
 [[nodiscard]] inline Layer described_layer(const Node& node, const Graph& graph) {
   Layer layer = first_description(node, graph, onnx_type(node));
-  if (has_strings(node, graph) && !is_free(layer)) return *op::Opaque::from(node, graph);
+  if (has_strings(layer) && !is_free(layer)) return *op::Opaque::from(node, graph);
   return layer;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <string_view>
 #include <variant>
 
@@ -14,10 +15,9 @@ namespace benanza {
 namespace detail {
 
 /// Operators without a kind that move, compare, count or draw elements, or do a few operations on each.
-inline constexpr std::array<std::string_view, 48> moving_operators{"Bernoulli",
+inline constexpr std::array<std::string_view, 47> moving_operators{"Bernoulli",
                                                                    "Compress",
                                                                    "ConcatFromSequence",
-                                                                   "ImageDecoder",
                                                                    "MaxUnpool",
                                                                    "Multinomial",
                                                                    "NonZero",
@@ -28,7 +28,6 @@ inline constexpr std::array<std::string_view, 48> moving_operators{"Bernoulli",
                                                                    "RandomNormalLike",
                                                                    "RandomUniform",
                                                                    "RandomUniformLike",
-                                                                   "RegexFullMatch",
                                                                    "ReverseSequence",
                                                                    "SequenceAt",
                                                                    "SequenceConstruct",
@@ -42,7 +41,6 @@ inline constexpr std::array<std::string_view, 48> moving_operators{"Bernoulli",
                                                                    "StringConcat",
                                                                    "StringNormalizer",
                                                                    "StringSplit",
-                                                                   "TfIdfVectorizer",
                                                                    "Unique",
                                                                    "ai.onnx.ml.ArrayFeatureExtractor",
                                                                    "ai.onnx.ml.Binarizer",
@@ -55,6 +53,8 @@ inline constexpr std::array<std::string_view, 48> moving_operators{"Bernoulli",
                                                                    "ai.onnx.ml.Normalizer",
                                                                    "ai.onnx.ml.OneHotEncoder",
                                                                    "ai.onnx.ml.Scaler",
+                                                                   "benanza.Dropout",
+                                                                   "benanza.GatherNDGrad",
                                                                    "com.microsoft.EmbedLayerNormalization",
                                                                    "com.microsoft.ExpandDims",
                                                                    "com.microsoft.Pad",
@@ -63,16 +63,21 @@ inline constexpr std::array<std::string_view, 48> moving_operators{"Bernoulli",
                                                                    "com.microsoft.nchwc.ReorderInput",
                                                                    "com.microsoft.nchwc.ReorderOutput"};
 
-/// Gradients that training makes: those with products have kinds.
-[[nodiscard]] constexpr bool is_gradient(std::string_view onnx_type) {
-  return onnx_type.starts_with("benanza.") && !onnx_type.starts_with("benanza.Conv");
-}
+template <class Op, class... Kinds>
+inline constexpr bool is_kind_of = (std::same_as<Op, Kinds> || ...);
 
-/// Whether a kind that has no products lists the type: it does a few operations on each element at the most.
+/// Kinds that do a few operations on each element, whatever their parameters are: they have no products, windows,
+/// samples, transforms or trees.
+template <class Op>
+inline constexpr bool does_little =
+    !(Op::family == Family::convolution || Op::family == Family::product ||
+      is_kind_of<Op, op::Fourier, op::GridSample, op::Pool, op::PoolGradient, op::RoiAlign, op::TreeEnsemble>);
+
+/// Whether a kind that does little lists the type.
 template <class... Ops>
 [[nodiscard]] constexpr bool is_elementwise_at_most(std::string_view onnx_type, const std::variant<Ops...>*) {
   const auto lists = [&]<class Op>(const Op*) {
-    return Op::family != Family::convolution && Op::family != Family::product &&
+    return does_little<Op> &&
            std::find(Op::onnx_types.begin(), Op::onnx_types.end(), onnx_type) != Op::onnx_types.end();
   };
   return (lists(static_cast<const Ops*>(nullptr)) || ...);
@@ -86,7 +91,6 @@ template <class... Ops>
 [[nodiscard]] constexpr bool is_memory_bound(std::string_view onnx_type) {
   return std::find(detail::moving_operators.begin(), detail::moving_operators.end(), onnx_type) !=
              detail::moving_operators.end() ||
-         detail::is_gradient(onnx_type) ||
          detail::is_elementwise_at_most(onnx_type, static_cast<const Layer*>(nullptr));
 }
 

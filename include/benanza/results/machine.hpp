@@ -37,15 +37,19 @@ struct Machine {
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }
 
-  /// Canonical text of the identity; rows of different ids never share a total. The memory size is
-  /// rounded up to a power of two, in GiB, because that of a virtual machine may change while it runs.
+  /// The memory size in GiB, rounded up to a power of two, because that of a virtual machine may change while it runs.
+  [[nodiscard]] std::int64_t most_gib() const {
+    std::int64_t most = 1;
+    while (static_cast<double>(most) * (1 << 30) < memory.value) most *= 2;
+    return most;
+  }
+
+  /// Canonical text of the identity; rows of different ids never share a total.
   [[nodiscard]] std::string id() const {
     std::string text = device + "|" + isa + "|cores=" + std::to_string(cores) + "|cpus=" + affinity;
     for (const auto& cache : caches)
       text += "|L" + std::to_string(cache.level) + "=" + std::to_string(static_cast<std::int64_t>(cache.total.value));
-    std::int64_t most_gib = 1;
-    while (static_cast<double>(most_gib) * (1 << 30) < memory.value) most_gib *= 2;
-    text += "|memory_gib<=" + std::to_string(most_gib);
+    text += "|memory_gib<=" + std::to_string(most_gib());
     return driver.empty() ? text : text + "|driver=" + driver;
   }
   bool operator==(const Machine&) const = default;
