@@ -109,7 +109,7 @@ Constant decode(const onnx::TensorProto& tensor) {
     };
     const std::string_view text = std::string_view(mark).substr(stand_in_mark.size());
     const std::size_t place_at = text.find(';'), band_at = text.find(band_mark), sparse_at = text.find(sparse_mark);
-    constant.dims = numbers(text.substr(0, std::min({place_at, band_at, sparse_at})));
+    constant.dims = numbers(text.substr(0, text.find_first_not_of("0123456789,")));
     if (sparse_at != std::string_view::npos) {
       const auto stored = numbers(text.substr(sparse_at + sparse_mark.size()));
       constant.sparse =
