@@ -120,6 +120,14 @@ Constant decode(const onnx::TensorProto& tensor) {
       constant.stored =
           StoredPlace{.offset = static_cast<std::uint64_t>(place[0]), .size = static_cast<std::uint64_t>(place[1])};
     }
+    if (const std::size_t at = text.find(ramps_mark); at != std::string_view::npos) {
+      const auto all = numbers(text.substr(at + ramps_mark.size()));
+      const std::size_t each = 1 + constant.dims.size();
+      for (std::size_t i = 0; i + each <= all.size(); i += each) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i);
+        constant.ramps.push_back({*begin, {begin + 1, begin + static_cast<std::ptrdiff_t>(each)}});
+      }
+    }
     if (band_at == std::string_view::npos || !has_numbers(constant.type)) return constant;
     const auto band = numbers(text.substr(band_at + band_mark.size()));
     Literal both;

@@ -6,10 +6,12 @@
 #include "wire.hpp"
 #include <benanza/error.hpp>
 #include <benanza/model/data_type.hpp>
+#include <benanza/model/ramp.hpp>
 #include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -321,8 +323,12 @@ class Scanner {
       mark += ";" + std::to_string(message.data() - file_.data()) + "," + std::to_string(message.size());
     if (!with_places_ && of_node)
       mark += std::string(hash_mark) + std::to_string(std::hash<std::string_view>()(message)) + ",";
-    if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes) 
-      if (const auto band = find_band(*type, facts.dims, facts.raw)) return banded(facts, *band, mark);
+    if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes) {
+      const std::string ramps = ramps_text(*type, facts);
+      mark += ramps;
+      if (ramps.empty())
+        if (const auto band = find_band(*type, facts.dims, facts.raw)) return banded(facts, *band, mark);
+    }
     mark += more;
     write_number(out, tensor::dims, 1);
     write_number(out, tensor::data_type, facts.type);
@@ -332,6 +338,25 @@ class Scanner {
       write_bytes(out, tensor::raw_data, std::string(static_cast<std::size_t>(type ? (bits(*type) + 7) / 8 : 1), '\0'));
     write_bytes(out, tensor::doc_string, mark);
     return out;
+  }
+
+  /// The mark of indices that go up evenly; empty: they do not.
+  static std::string ramps_text(DataType type, const TensorFacts& facts) {
+    if (type != DataType::i64 || facts.dims.size() < 2 || facts.dims.back() > most_ramps ||
+        facts.raw.size() % sizeof(std::int64_t) != 0 ||
+        facts.raw.size() / sizeof(std::int64_t) != static_cast<std::size_t>(element_count(facts.dims)))
+      return {};
+    const auto ramps = find_ramps(facts.dims, [&facts](std::int64_t at) {
+      std::int64_t number = 0;
+      std::memcpy(&number, facts.raw.data() + static_cast<std::size_t>(at) * sizeof number, sizeof number);
+      return number;
+    });
+    std::string text(ramps.empty() ? std::string_view{} : ramps_mark);
+    for (const Ramp& ramp : ramps) {
+      text += std::to_string(ramp.first) + ",";
+      for (const auto step : ramp.steps) text += std::to_string(step) + ",";
+    }
+    return text;
   }
 
   /// A stand-in of a number within the band, which the first element has, and the one outside.
