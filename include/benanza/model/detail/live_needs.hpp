@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -87,6 +88,21 @@ namespace benanza::detail {
   if (std::holds_alternative<op::Attention>(layer)) return attention(at);
   if (std::holds_alternative<op::Loss>(layer)) return loss(at);
   return normalization(at);
+}
+
+/// Operators whose results are known in part, whatever their operands are.
+[[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
+  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
+                                                         "Transpose", "Pad",    "Resize", "Upsample"};
+  if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
+  if (node.op_type == "Gather" || node.op_type == "GatherND")
+    return node.has_input(1) && graph.input(node, 1).literal.has_value();
+  if (node.op_type == "Concat")
+    for (std::size_t k = 1; k < node.inputs.size(); ++k)
+      if (std::find(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(k), node.inputs[k]) !=
+          node.inputs.begin() + static_cast<std::ptrdiff_t>(k))
+        return true;
+  return makers.contains(node.op_type);
 }
 
 /// Whether attention treats all batches, and all heads that have an axis of their own, alike: its rule says what each
