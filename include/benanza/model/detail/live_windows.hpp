@@ -83,11 +83,21 @@ struct TransposedTaps {
   return Positions(std::move(runs));
 }
 
-/// The channels of x behind channels of y, in groups of `x_each` and `y_each`, but for those that are known to be 0.
+/// The channels of x behind channels of y, in groups of `x_each` and `y_each`, but for those that are known to be 0,
+/// and for those that are copies of others of their group.
 class GroupedChannels {
  public:
-  GroupedChannels(Positions filled, std::int64_t x_channels, std::int64_t y_channels, std::int64_t group)
-      : filled_(std::move(filled)), x_each_(x_channels / group), y_each_(y_channels / group), group_(group) {}
+  GroupedChannels(Positions filled, std::int64_t x_channels, std::int64_t y_channels, std::int64_t group,
+                  const FirstEqual& copies = nullptr)
+      : filled_(std::move(filled)), x_each_(x_channels / group), y_each_(y_channels / group), group_(group) {
+    if (!copies) return;
+    std::vector<Positions::Run> distinct;
+    std::set<std::pair<std::int64_t, std::int64_t>> seen;  // group and first of equal channels
+    for (const auto& run : filled_.runs())
+      for (auto c = run.begin; c < run.end; ++c)
+        if (seen.emplace(c / x_each_, (*copies)[static_cast<std::size_t>(c)]).second) distinct.push_back({c, c + 1});
+    filled_ = Positions(std::move(distinct));
+  }
 
   [[nodiscard]] Positions read(const Positions& y) const { return common(channels_read(y, y_each_, x_each_), filled_); }
   /// Channels of y that have any.
@@ -229,15 +239,18 @@ struct KnownInput {
   const auto windows = convolution_windows(at);
   if (!windows || group < 1 || at.y()[1] % group != 0 || at.x(0)[1] % group != 0) return std::nullopt;
   const KnownInput x = known_input(at, *windows, true);
-  const GroupedChannels channels(x.channels, at.x(0)[1], at.y()[1], group);
+  const FirstEqual copies = at.known_x(0).copies_along(1);
+  const GroupedChannels channels(x.channels, at.x(0)[1], at.y()[1], group, copies);
+  const GroupedChannels of_weights(x.channels, at.x(0)[1], at.y()[1], group,
+                                   at.graph.input(at.node, w).constant ? copies : nullptr);  // added up beforehand
   return LiveRule{
-      .operand = [at, w, windows = *windows, x, channels](std::size_t k, std::size_t j,
-                                                          const Box& y) -> std::vector<Box> {
+      .operand = [at, w, windows = *windows, x, channels, of_weights](std::size_t k, std::size_t j,
+                                                                      const Box& y) -> std::vector<Box> {
         if (k != 0 && k != w) return {beside_window(at.x(k), at.y(j), y)};
         Box result = whole_box(at.x(k));
         if (k == w) {
-          result[0] = channels.computed(y[1]);
-          result[1] = channels.x_in_group(y[1]);
+          result[0] = of_weights.computed(y[1]);
+          result[1] = of_weights.x_in_group(y[1]);
           for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = taps_used(x.windows[i], y[i + 2]);
           return {result};
         }
@@ -270,14 +283,18 @@ struct KnownInput {
   std::vector<Window> windows;
   for (const auto& axis : read->axes) windows.push_back(axis.window);
   const auto filled = at.known_x(0).filled;
-  const GroupedChannels channels(filled ? (*filled)[1] : Positions::whole(x_dims[1]), x_dims[1], y_dims[1], group);
+  const Positions some = filled ? (*filled)[1] : Positions::whole(x_dims[1]);
+  const FirstEqual copies = at.known_x(0).copies_along(1);
+  const GroupedChannels channels(some, x_dims[1], y_dims[1], group, copies);
+  const GroupedChannels of_weights(some, x_dims[1], y_dims[1], group,
+                                   at.graph.input(node, 1).constant ? copies : nullptr);
   return LiveRule{
-      .operand = [at, windows, channels](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+      .operand = [at, windows, channels, of_weights](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
         if (k > 1) return {beside_window(at.x(k), at.y(j), y)};
         Box result = whole_box(at.x(k));
         if (k == 1) {
-          result[0] = channels.read(y[1]);
-          result[1] = channels.y_in_group(y[1]);
+          result[0] = of_weights.read(y[1]);
+          result[1] = of_weights.y_in_group(y[1]);
           for (std::size_t i = 0; i < windows.size(); ++i)
             result[i + 2] = transposed_taps(windows[i], y[i + 2], at.x(0)[i + 2]).used;
           return {result};
