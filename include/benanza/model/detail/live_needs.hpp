@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/detail/live_attention.hpp>
 #include <benanza/model/detail/live_items.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_products.hpp>
