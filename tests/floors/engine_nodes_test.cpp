@@ -176,6 +176,17 @@ TEST_CASE("a token that is rotated needs its position alone", "[floors]") {
         r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
                            {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),
               {3 * 128, token + 8 + 2 * 32 * 4, token});
+  // Tables that have the angles of each token.
+  const std::vector<Stored> tables{{"c", f32, {1, 16, 32}}, {"s", f32, {1, 16, 32}}};
+  const std::string last = "<int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {";
+  check_least(least_layers("(float[1, 2, 16, 64] x) => (float[1, 2, 1, 64] y) " + last +
+                               "2}> { r = RotaryEmbedding(x, c, s) y = Slice(r, a, b, axes) }",
+                           tables, 23),
+              {3 * 128, token + 2 * 32 * 4, token});
+  check_least(least_layers("(float[1, 16, 128] x) => (float[1, 1, 128] y) " + last +
+                               "1}> { r = RotaryEmbedding<num_heads = 2>(x, c, s) y = Slice(r, a, b, axes) }",
+                           tables, 23),
+              {3 * 128, token + 2 * 32 * 4, token});
 }
 
 }  // namespace engine_nodes

@@ -176,6 +176,10 @@ TEST_CASE("frames that lie apart read what is in them", "[floors]") {
       least_layers(R"((float[1, 1000, 1] x) => (float[1, 499, 3, 2] y) <int64 s = {2}, int64 l = {4}> {
       y = STFT(x, s, , l) })");
   CHECK(overlapping.single.model_reads.value == 1000 * 4);
+  // The second of 124 frames of 16 samples, every 8: 16 samples.
+  const auto one = least_layers(R"((float[1, 1000, 1] x) => (float[1, 1, 9, 2] y) <int64 s = {8}, int64 l = {16},
+      int64[1] a = {1}, int64[1] b = {2}, int64[1] axis = {1}> { f = STFT(x, s, , l) y = Slice(f, a, b, axis) })");
+  CHECK(one.single.model_reads.value == Approx(16 * 4));
   // The first 8 samples; length and axis are in the code.
   const auto cut = least_layers(
       "(float[1, 1000, 1] x) => (float[1, 8, 2] y) <int64 l = {8}, int64 a = {1}> { y = DFT(x, l, a) }", {}, 20);

@@ -73,6 +73,8 @@ namespace benanza::detail {
     if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return blocked_quantization(at);
     return elementwise(at, to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size()));
   }
+  if (type == "STFT")
+    if (auto rule = frames(at)) return rule;
   if (auto axes = followed_items(at, type)) return items(at, std::move(*axes));
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (repeats_operand(at.node)) return repeated_operand(at);

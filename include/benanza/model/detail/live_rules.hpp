@@ -391,6 +391,8 @@ template <class IsWhole>
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     if (k == positions_operand(at.node) && at.x(k).size() == 2 && y.size() > 2)
       return {follow({0, y.size() - 2}, at.x(k), at.y(j), y)};
+    if (at.node.domain.empty() && (k == 1 || k == 2) && at.x(k).size() == 3 && y.size() > 2)  // angles of each token
+      return {follow({0, y.size() - 2, whole_axis}, at.x(k), at.y(j), y)};
     if (k > 0 || at.x(0).size() != y.size()) {
       Box box = whole_box(at.x(k));
       if (certain_angles(at, k) < 1) box[0] = Positions::run(0, std::min<std::int64_t>(1, at.x(k)[0]));

@@ -386,4 +386,22 @@ struct KnownInput {
           }};
 }
 
+/// STFT: a frame is made of its samples; nothing where data tell which these are.
+[[nodiscard]] inline std::optional<LiveRule> frames(const SizedNode& at) {
+  const auto step = scalar(at.graph.input(at.node, 1));
+  const Value *window = optional_input(at.node, at.graph, 2), *given = optional_input(at.node, at.graph, 3);
+  const auto length = given    ? scalar(*given)
+                      : window ? std::optional(static_cast<double>(window->elements()))
+                               : std::nullopt;
+  if (!step || !length || *step < 1 || *length < 1 || at.x(0).size() < 2 || at.y().size() != 4) return std::nullopt;
+  const Window frame{
+      .size = at.x(0)[1], .kernel = static_cast<std::int64_t>(*length), .stride = static_cast<std::int64_t>(*step)};
+  if (frame.outputs() != at.y()[1]) return std::nullopt;
+  return LiveRule{.operand = [at, frame](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+    Box box = whole_box(at.x(k));
+    if (k == 0) box[0] = y[0], box[1] = read_by(frame, y[1]);
+    return {box};
+  }};
+}
+
 }  // namespace benanza::detail
