@@ -182,6 +182,11 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
                      {{"t", 64, 64, [](auto r, auto c) { return c == r ? static_cast<float>(r + 1) : 0.0F; }}});
     check_known(model, 2 * 16 * 64, 64 * 4 + 64 * 16 * 4);
   }
+  SECTION("nor added up") {
+    check_known(known_layers("(float[64, 64] x) => (float[64] y) <int64[1] a = {1}> { t = Trilu<upper = 0>(x) "
+                             "y = ReduceSum<keepdims = 0>(t, a) }"),
+                half, half * 4);
+  }
   SECTION("of a product: what lies above the diagonal is not computed") {
     const auto model = known_layers(
         "(float[64, 8] x, float[8, 64] z) => (float[64, 64] y) { p = MatMul(x, z) y = Trilu<upper = 0>(p) }");

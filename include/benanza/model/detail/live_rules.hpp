@@ -323,10 +323,12 @@ template <class IsWhole>
     some *= static_cast<double>(count) / static_cast<double>(at.x(0)[i]);
   }
   if (different == 1 && !x.copies.empty() && choices.contains(node.op_type)) some = 0;
+  const bool banded = x.band && x.outside == 0 && sums.contains(node.op_type);
   return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
                   },
-                  .flops = [some](std::span<const Region> y, const Region&) { return y[0].share() * some; }};
+                  .flops = [some, banded](std::span<const Region> y,
+                                          const Region& x) { return banded ? x.share() : y[0].share() * some; }};
 }
 
 /// Tables of com.microsoft's layers, of which data choose rows: one row of each embedding and quantised table is
