@@ -212,15 +212,14 @@ namespace benanza::detail {
       for (std::size_t i = 0; i < first.size(); ++i) box[i] = stepped(y[i], -first[i], 1, updates[i]);
       return {box};
     }
-    std::optional<std::size_t> cut;  // the axis of which the slice is a part
+    std::vector<Box> beside;  // what is left along each axis
     for (std::size_t i = 0; i < first.size(); ++i) {
-      if (updates[i] == at.x(0)[i]) continue;
-      if (cut) return {box};
-      cut = i;
+      const Positions inside = Positions::run(first[i], first[i] + updates[i]);
+      beside.push_back(box);
+      beside.back()[i] = without(box[i], inside);
+      box[i] = common(box[i], inside);
     }
-    if (!cut) return {};
-    box[*cut] = without(box[*cut], Positions::run(first[*cut], first[*cut] + updates[*cut]));
-    return {box};
+    return beside;
   }};
 }
 
