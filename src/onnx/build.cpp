@@ -5,6 +5,7 @@
 #include "decompose.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
+#include "ramps.hpp"
 #include "scan.hpp"
 #include <benanza/model/fold_quantization.hpp>
 
@@ -36,7 +37,8 @@ Value constant_value(const std::string& name, Constant constant) {
           .literal = std::move(constant.literal),
           .banded = constant.banded,
           .sparse = constant.sparse,
-          .stored = constant.stored};
+          .stored = constant.stored,
+          .ramps = std::move(constant.ramps)};
 }
 
 Tensor tensor_of(const Value& value) { return {.type = value.type, .dims = value.dims, .data = *value.literal}; }
@@ -364,6 +366,7 @@ void Builder::define(Step& step, Types types) {
   if (step.constant && step.node.domain.empty() && values.size() == 1 && !values[0].literal) {
     values[0].diagonals = diagonal_numbers(step.node, operands(step), values[0]);
     values[0].banded = banded_result(step.node, operands(step), values[0]);
+    values[0].ramps = ramps_of_result(step.node, operands(step), values[0]);
   }
   emit(step, std::move(values), std::move(types));
 }

@@ -42,6 +42,10 @@ std::map<std::string, std::string> told_attributes(const onnx::NodeProto& node, 
   return told;
 }
 
+/// Whether a node of a body may be one of the graph around it: not what captures values of the body, nor what tells its
+/// readers that they are layers of 8 bits.
+bool may_be_outside(const Node& node) { return node.bodies.empty() && node.op_type != "DequantizeLinear"; }
+
 }  // namespace
 
 std::optional<std::string> constant_key(const Value& value) {
@@ -95,12 +99,19 @@ std::vector<std::size_t> Builder::identities_of(Frame& frame, const Node& node, 
   return result;
 }
 
-bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto, const Step& step) {
+std::size_t Builder::key_of(Frame& frame, const Node& node, const Ids& inputs) {
+  std::size_t key = std::hash<std::string>()(node.op_type);
+  for (const std::size_t id : identities_of(frame, node, inputs)) key = key * 1000003 + id;
+  return key;
+}
+
+bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto, const Step& step,
+                        const Ids& inputs) {
   if (earlier.op_type != step.node.op_type || earlier.domain != step.node.domain ||
-      earlier.inputs.size() != step.inputs.size())
+      earlier.inputs.size() != inputs.size())
     return false;
   if (earlier_proto.output_size() < step.proto.output_size()) return false;
-  if (identities_of(frame, earlier, earlier.inputs) != identities_of(frame, step.node, step.inputs)) return false;
+  if (identities_of(frame, earlier, earlier.inputs) != identities_of(frame, step.node, inputs)) return false;
   for (int i = 0; i < step.proto.output_size(); ++i)
     if (!step.proto.output(i).empty() && earlier_proto.output(i).empty()) return false;
   if (step.node.bodies.empty())
@@ -110,20 +121,51 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
          });
 }
 
-/// Whether an earlier node computes the same; its outputs then go by these names too.
+/// An earlier node of a frame that computes the same of these operands; null: there is none.
+const Node* Builder::find_same(Frame& frame, const Step& step, const Ids& inputs) {
+  const auto [first, last] = frame.known_nodes.equal_range(key_of(frame, step.node, inputs));
+  for (auto at = first; at != last; ++at)
+    if (const Node& earlier = frame.graph.nodes[at->second.first];
+        same_node(frame, earlier, *at->second.second, step, inputs))
+      return &earlier;
+  return nullptr;
+}
+
+/// Makes operands in a body those of the graph around it; false where one is made in the body.
+bool Builder::go_outside(const Frame& body, Ids& inputs) {
+  for (auto& id : inputs) {
+    if (!id) continue;
+    if (const auto passed = body.passed_on.find(*id); passed != body.passed_on.end()) id = passed->second;
+    const auto& captures = body.graph.captures;
+    const auto captured =
+        std::find_if(captures.begin(), captures.end(), [&id](const auto& each) { return each.first == *id; });
+    if (captured != captures.end()) {
+      id = captured->second;
+      continue;
+    }
+    const auto key = constant_key(body.graph.values[*id]);
+    const auto known = key ? body.parent->known_literals.find(*key) : body.parent->known_literals.end();
+    if (known == body.parent->known_literals.end()) return false;
+    id = known->second;
+  }
+  return true;
+}
+
+/// Whether an earlier node of this graph, or of one around it, computes the same; its outputs then go by these names
+/// too.
 bool Builder::merged(Step& step) {
   Frame& frame = step.scope.frame;
-  std::size_t key = std::hash<std::string>()(step.node.op_type);
-  for (const std::size_t id : identities_of(frame, step.node, step.inputs)) key = key * 1000003 + id;
-  const auto [first, last] = frame.known_nodes.equal_range(key);
-  for (auto at = first; at != last; ++at) {
-    const Node& earlier = frame.graph.nodes[at->second.first];
-    if (!same_node(frame, earlier, *at->second.second, step)) continue;
-    for (int i = 0; i < step.proto.output_size(); ++i)
-      if (!step.proto.output(i).empty()) alias(step, i, *earlier.outputs[static_cast<std::size_t>(i)]);
-    return true;
+  Ids inputs = step.inputs;
+  for (Frame* at = &frame; at != nullptr; at = at->parent) {
+    if (const Node* earlier = find_same(*at, step, inputs)) {
+      for (int i = 0; i < step.proto.output_size(); ++i)
+        if (!step.proto.output(i).empty())
+          alias(step, i, capture(frame, *at, *earlier->outputs[static_cast<std::size_t>(i)]));
+      return true;
+    }
+    if (at->parent == nullptr || !may_be_outside(step.node) || !go_outside(*at, inputs)) break;
   }
-  frame.known_nodes.emplace(key, std::pair{frame.graph.nodes.size(), &step.proto});
+  frame.known_nodes.emplace(key_of(frame, step.node, step.inputs), std::pair{frame.graph.nodes.size(), &step.proto});
   return false;
 }
 

@@ -2,7 +2,6 @@
 #include "frame.hpp"
 
 namespace benanza::importer {
-namespace {
 
 ValueId capture(Frame& frame, Frame& owner, ValueId id) {
   if (&frame == &owner) return id;
@@ -15,8 +14,6 @@ ValueId capture(Frame& frame, Frame& owner, ValueId id) {
   frame.captured.emplace(std::pair{&owner, id}, here);
   return here;
 }
-
-}  // namespace
 
 std::optional<ValueId> find_value(const Scope& scope, std::string_view name) {
   for (const Scope* at = &scope; at != nullptr; at = at->parent)

@@ -56,6 +56,9 @@ struct Scope {
   std::unordered_map<std::string_view, std::vector<const onnx::NodeProto*>> consumers{};  ///< likewise
 };
 
+/// The id, in a frame, of a value of the frame or of one around it, which becomes a capture.
+[[nodiscard]] ValueId capture(Frame& frame, Frame& owner, ValueId id);
+
 /// The id, in the frame of `scope`, of the value called `name`; a value of an enclosing frame becomes a capture.
 /// Nothing when no enclosing scope has the name.
 [[nodiscard]] std::optional<ValueId> find_value(const Scope& scope, std::string_view name);

@@ -109,7 +109,7 @@ Constant decode(const onnx::TensorProto& tensor) {
     };
     const std::string_view text = std::string_view(mark).substr(stand_in_mark.size());
     const std::size_t place_at = text.find(';'), band_at = text.find(band_mark), sparse_at = text.find(sparse_mark);
-    constant.dims = numbers(text.substr(0, std::min({place_at, band_at, sparse_at})));
+    constant.dims = numbers(text.substr(0, text.find_first_not_of("0123456789,")));
     if (sparse_at != std::string_view::npos) {
       const auto stored = numbers(text.substr(sparse_at + sparse_mark.size()));
       constant.sparse =
@@ -119,6 +119,14 @@ Constant decode(const onnx::TensorProto& tensor) {
       const auto place = numbers(text.substr(place_at + 1));
       constant.stored =
           StoredPlace{.offset = static_cast<std::uint64_t>(place[0]), .size = static_cast<std::uint64_t>(place[1])};
+    }
+    if (const std::size_t at = text.find(ramps_mark); at != std::string_view::npos) {
+      const auto all = numbers(text.substr(at + ramps_mark.size()));
+      const std::size_t each = 1 + constant.dims.size();
+      for (std::size_t i = 0; i + each <= all.size(); i += each) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i);
+        constant.ramps.push_back({*begin, {begin + 1, begin + static_cast<std::ptrdiff_t>(each)}});
+      }
     }
     if (band_at == std::string_view::npos || !has_numbers(constant.type)) return constant;
     const auto band = numbers(text.substr(band_at + band_mark.size()));

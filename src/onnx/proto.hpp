@@ -21,6 +21,7 @@ struct Constant {
   std::optional<StoredPlace> stored{};
   std::optional<BandedNumbers> banded{};  ///< where the pre-scan found two numbers alone
   std::optional<SparseNumbers> sparse{};
+  std::vector<Ramp> ramps{};  ///< where the pre-scan found indices that go up evenly
 };
 
 /// Throws InputError on an unknown element type and on data that does not fit the dimensions.

@@ -6,11 +6,14 @@
 #include "wire.hpp"
 #include <benanza/error.hpp>
 #include <benanza/model/data_type.hpp>
+#include <benanza/model/ramp.hpp>
 #include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 namespace benanza::importer {
@@ -170,15 +173,15 @@ class Scanner {
 
   [[nodiscard]] std::string attribute(std::string_view message, int depth) const {
     std::string out;
-    bool sparse = false, keeps_all = with_places_;
+    bool sparse = false, of_constant = false;  // the value of a Constant, which has a name and a place
     for (auto fields = read(message); auto field = fields.next();) {
       sparse |= field->number == attribute::sparse_tensor;
-      if (field->number == attribute::name && bytes(*field) == "value") keeps_all = false;  // a Constant's has a place
+      of_constant |= field->number == attribute::name && bytes(*field) == "value";
     }
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
         case attribute::t:
-        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), keeps_all)); break;
+        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), !of_constant)); break;
         case attribute::g:
         case attribute::graphs: write_bytes(out, field->number, graph(bytes(*field), depth + 1)); break;
         // A sparse Constant becomes a dense one: `sparse_value` has no other use than `value`.
@@ -311,15 +314,21 @@ class Scanner {
   }
 
   /// For the tensor of this message; `message` is empty where it is not known where the numbers are.
-  [[nodiscard]] std::string stand_in(const TensorFacts& facts, std::string_view message,
-                                     std::string_view more = {}) const {
+  [[nodiscard]] std::string stand_in(const TensorFacts& facts, std::string_view message, std::string_view more = {},
+                                     bool of_node = false) const {
     std::string out, mark(stand_in_mark);
     for (const auto dim : facts.dims) mark += std::to_string(dim) + ",";
     const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
     if (with_places_ && !message.empty())
       mark += ";" + std::to_string(message.data() - file_.data()) + "," + std::to_string(message.size());
-    if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes)
-      if (const auto band = find_band(*type, facts.dims, facts.raw)) return banded(facts, *band, mark);
+    if (!with_places_ && of_node)
+      mark += std::string(hash_mark) + std::to_string(std::hash<std::string_view>()(message)) + ",";
+    if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes) {
+      const std::string ramps = ramps_text(*type, facts);
+      mark += ramps;
+      if (ramps.empty())
+        if (const auto band = find_band(*type, facts.dims, facts.raw)) return banded(facts, *band, mark);
+    }
     mark += more;
     write_number(out, tensor::dims, 1);
     write_number(out, tensor::data_type, facts.type);
@@ -329,6 +338,25 @@ class Scanner {
       write_bytes(out, tensor::raw_data, std::string(static_cast<std::size_t>(type ? (bits(*type) + 7) / 8 : 1), '\0'));
     write_bytes(out, tensor::doc_string, mark);
     return out;
+  }
+
+  /// The mark of indices that go up evenly; empty: they do not.
+  static std::string ramps_text(DataType type, const TensorFacts& facts) {
+    if (type != DataType::i64 || facts.dims.size() < 2 || facts.dims.back() > most_ramps ||
+        facts.raw.size() % sizeof(std::int64_t) != 0 ||
+        facts.raw.size() / sizeof(std::int64_t) != static_cast<std::size_t>(element_count(facts.dims)))
+      return {};
+    const auto ramps = find_ramps(facts.dims, [&facts](std::int64_t at) {
+      std::int64_t number = 0;
+      std::memcpy(&number, facts.raw.data() + static_cast<std::size_t>(at) * sizeof number, sizeof number);
+      return number;
+    });
+    std::string text(ramps.empty() ? std::string_view{} : ramps_mark);
+    for (const Ramp& ramp : ramps) {
+      text += std::to_string(ramp.first) + ",";
+      for (const auto step : ramp.steps) text += std::to_string(step) + ",";
+    }
+    return text;
   }
 
   /// A stand-in of a number within the band, which the first element has, and the one outside.
@@ -351,10 +379,11 @@ class Scanner {
     return out;
   }
 
-  /// `keeps_all`: an executor needs the numbers, and nothing says where in the file they are.
-  [[nodiscard]] std::string tensor(std::string_view message, bool keeps_all = false) const {
+  /// `of_node`: a node's own; an executor needs the numbers, and nothing says where in the file they are.
+  [[nodiscard]] std::string tensor(std::string_view message, bool of_node = false) const {
     const TensorFacts found = facts(message);
-    if (!wanted(found, checked_elements(found), message.size(), keeps_all)) return stand_in(found, message);
+    if (!wanted(found, checked_elements(found), message.size(), of_node && with_places_))
+      return stand_in(found, message, {}, of_node);
     std::string out;
     for (auto fields = read(message); auto field = fields.next();)
       if (field->number < tensor::doc_string) out += field->whole;

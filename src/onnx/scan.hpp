@@ -19,6 +19,12 @@ inline constexpr std::string_view stand_in_mark = "dims:";
 /// What follows the dimensions where the tensor's numbers are two, one within a diagonal band and one outside of it:
 /// least and most column - row. The stand-in has both numbers.
 inline constexpr std::string_view band_mark = "band:";
+/// Behind the dimensions of indices that go up evenly: the ramps of the places along the last axis, each with its first
+/// number and its steps. They have at most 8.
+inline constexpr std::string_view ramps_mark = "ramps:";
+inline constexpr std::int64_t most_ramps = 8;
+/// Behind the dimensions of a tensor that is an attribute: a hash of its message, which tells two nodes apart.
+inline constexpr std::string_view hash_mark = "hash:";
 /// Behind the dimensions of a sparse tensor: the bytes of its numbers and of their places, and how many there are.
 inline constexpr std::string_view sparse_mark = "sparse:";
 

@@ -196,6 +196,30 @@ TEST_CASE("a Pad that cuts rows off in front and shows the last one again behind
               {6 * product_row, 6 * row + square, 9 * row});
 }
 
+TEST_CASE("channels that are joined to themselves", "[floors]") {
+  const auto joined = [](const std::string& node, const std::vector<std::int64_t>& weights,
+                         const std::string& further = "") {
+    return least_layers("(float[1, 4, 8, 8] x" + further + ") => (float[1, 4, 8, 8] y) { c = Concat<axis = 1>(x, x) " +
+                            "y = " + node + " }",
+                        further.empty() ? std::vector<Stored>{{"w", f32, weights}} : std::vector<Stored>{});
+  };
+  // 6 places along an axis have 3 taps, two have 2.
+  const double taps = 22 * 22, image = 4 * 64 * 4;
+  SECTION("multiply weights that are added up beforehand") {
+    check_least(joined("Conv<pads = [1, 1, 1, 1]>(c, w)", {4, 8, 3, 3}),
+                {2 * 4 * 4 * taps, image + 4 * 4 * 9 * 4, image});
+    check_least(joined("ConvTranspose(c, w)", {8, 4, 1, 1}), {2 * 4 * 4 * 64, image + 4 * 4 * 4, image});
+  }
+  SECTION("multiply weights of a request, of which all are read") {
+    check_least(joined("Conv<pads = [1, 1, 1, 1]>(c, w)", {}, ", float[4, 8, 3, 3] w"),
+                {2 * 4 * 4 * taps, image + 4 * 8 * 9 * 4, image});
+  }
+  SECTION("are in groups of their own") {
+    check_least(joined("Conv<pads = [1, 1, 1, 1], group = 2>(c, w)", {4, 4, 3, 3}),
+                {2 * 4 * 4 * taps, image + 4 * 4 * 9 * 4, image});
+  }
+}
+
 TEST_CASE("windows of zeros beside a window of two elements", "[floors]") {
   // 0 a a a a a b 0 0 in windows of two: the mean of a and b is an addition in each of 4,096 channels. As many elements
   // are read as there are windows, since two of zeros alone make up for it.

@@ -27,6 +27,42 @@ TEST_CASE("com.microsoft's products count their arithmetic", "[floors]") {
   }
 }
 
+TEST_CASE("of com.microsoft's products the rows and columns count that are read", "[floors]") {
+  constexpr double row = 64 * 4;
+  SECTION("TransposeMatMul: one row of 16") {
+    check_least(least_layers(R"((float[16, 64] x) => (float[1, 64] y) <int64[1] i = {3}> {
+        h = com.microsoft.TransposeMatMul<transB = 1>(x, w) y = Gather(h, i) })",
+                             {{"w", f32, {64, 64}}}),
+                {2 * 64 * 64, row + 64 * row, row});
+  }
+  SECTION("DynamicQuantizeMatMul: 8 columns of 64; the scale of x is of all of it") {
+    check_least(least_layers(R"((float[16, 64] x) => (float[1, 8] y)
+        <float s = {0.1}, int64[2] a = {0, 0}, int64[2] b = {1, 8}> {
+          h = com.microsoft.DynamicQuantizeMatMul(x, w, s) y = Slice(h, a, b) })",
+                             {{"w", u8, {64, 64}, 1}}),
+                {2 * 64 * 8, 16 * row + 64 * 8 + 4, 8 * 4});
+  }
+}
+
+TEST_CASE("com.microsoft's attention for the last token", "[floors]") {
+  constexpr double row = 64 * 4;
+  const std::string last = "<int64[1] a = {31}, int64[1] b = {32}, int64[1] axis = {1}> { ";
+  SECTION("projects its query alone, with keys and values of all tokens") {
+    // 2 heads of depth 32, 32 keys: 2 * (32 + 32) operations and 6 of scale and softmax.
+    check_least(least_layers("(float[1, 32, 64] x) => (float[1, 1, 64] y) " + last +
+                                 "h = com.microsoft.Attention<num_heads = 2>(x, w, c) y = Slice(h, a, b, axis) }",
+                             {{"w", f32, {64, 192}}, {"c", f32, {192}}}),
+                {(2 * 64 + 1) * (32 * 128 + 64) + 2 * 32 * (2 * 64 + 6), 32 * row + 64 * 192 * 4 + 192 * 4, row});
+  }
+  SECTION("reads its query in rows of two queries, a key and a value") {
+    // Depth 64. Two lengths of 4 bytes.
+    check_least(least_layers("(float[1, 32, 256] x, int32[1] l, int32 t) => (float[1, 1, 128] y) " + last +
+                             "h, k, v = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>"
+                             "(x, , , , , l, t) y = Slice(h, a, b, axis) }"),
+                {2 * 32 * (2 * 128 + 6), 2 * row + 2 * 32 * row + 2 * 4, 2 * row});
+  }
+}
+
 TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
   SECTION("Attention: 16 tokens of 64 numbers by 64 x 192 weights, a bias, 4 heads of depth 16") {
     // A pair of a query and a key takes 2 * (16 + 16) operations and 6 of scale and softmax.
@@ -140,6 +176,17 @@ TEST_CASE("a token that is rotated needs its position alone", "[floors]") {
         r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
                            {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),
               {3 * 128, token + 8 + 2 * 32 * 4, token});
+  // Tables that have the angles of each token.
+  const std::vector<Stored> tables{{"c", f32, {1, 16, 32}}, {"s", f32, {1, 16, 32}}};
+  const std::string last = "<int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {";
+  check_least(least_layers("(float[1, 2, 16, 64] x) => (float[1, 2, 1, 64] y) " + last +
+                               "2}> { r = RotaryEmbedding(x, c, s) y = Slice(r, a, b, axes) }",
+                           tables, 23),
+              {3 * 128, token + 2 * 32 * 4, token});
+  check_least(least_layers("(float[1, 16, 128] x) => (float[1, 1, 128] y) " + last +
+                               "1}> { r = RotaryEmbedding<num_heads = 2>(x, c, s) y = Slice(r, a, b, axes) }",
+                           tables, 23),
+              {3 * 128, token + 2 * 32 * 4, token});
 }
 
 }  // namespace engine_nodes

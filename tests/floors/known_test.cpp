@@ -182,6 +182,11 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
                      {{"t", 64, 64, [](auto r, auto c) { return c == r ? static_cast<float>(r + 1) : 0.0F; }}});
     check_known(model, 2 * 16 * 64, 64 * 4 + 64 * 16 * 4);
   }
+  SECTION("nor added up") {
+    check_known(known_layers("(float[64, 64] x) => (float[64] y) <int64[1] a = {1}> { t = Trilu<upper = 0>(x) "
+                             "y = ReduceSum<keepdims = 0>(t, a) }"),
+                half, half * 4);
+  }
   SECTION("of a product: what lies above the diagonal is not computed") {
     const auto model = known_layers(
         "(float[64, 8] x, float[8, 64] z) => (float[64, 64] y) { p = MatMul(x, z) y = Trilu<upper = 0>(p) }");
@@ -378,4 +383,62 @@ TEST_CASE("a choice between two numbers that hide a score hides it whatever the 
         s = Add(u, given) e = Equal(s, zero) m = Where(e, low, u) d = Add(a, m) p = Softmax<axis = -1>(d)
         y = MatMul(p, v) })"),
               2 * places * (2 * 16 + 6) + 3 * places, 3 * 2 * 128 * 8 * 4 + 128 * 4 + 2 * 4);
+}
+
+TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself", "[floors]") {
+  // 2 heads of depth 8, 128 tokens: as above.
+  const double places = 128 * 129 / 2, reads = 3 * 2 * 128 * 8 * 4 + 128 * 4 + 2 * 4;
+  const auto masked = [](const std::string& masking, const std::string& size = "1, 1, 128, 128") {
+    return "(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v, float[1, 1, 1, 128] given) => "
+           "(float[1, 2, 128, 8] y) <float low = {-10000}, float zero = {0}, int64 one = {1}, int64 start = {0}, "
+           "int64 end = {128}, int64[1] last = {-1}, int64[1] half = {64}, int64[1] whole = {128}, int64[1] all = "
+           "{256}, "
+           "int64[1] none = {0}, int64[1] rows = {-2}, int64[4] row = {1, 1, 1, 128}, int64[4] column = {1, 1, 128, "
+           "1}, "
+           "int64[4] size = {" +
+           size +
+           "}> { t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) f = Expand(low, size) "
+           "u = Trilu<upper = 1>(f, one) " +
+           masking + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }";
+  };
+  const std::string padded = "s = Add(u, given) e = Equal(s, zero) w = Where(e, low, u) ";
+  const auto check_masked = [&](const ModelLayers& model) {
+    check_known(model, 2 * places * (2 * 16 + 6) + 3 * places, reads);
+  };
+  SECTION("by 16,384 indices that are computed") {
+    check_masked(known_layers(masked(padded + R"(j = Range(start, end, one) r = Reshape(j, column) c = Reshape(j, row)
+        n = Expand(start, size) o = Expand(r, size) x = Expand(c, size)
+        un = Unsqueeze(n, last) uo = Unsqueeze(o, last) ux = Unsqueeze(x, last)
+        i = Concat<axis = -1>(un, un, uo, ux) m = ScatterND(u, i, w))")));
+  }
+  SECTION("by 16,384 indices of the file") {
+    auto model = testing::parse_model("g " + masked(padded + "m = ScatterND(u, i, w)"),
+                                      "<ir_version: 10, opset_import: [\"\" : 21]>");
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name("i");
+    tensor.set_data_type(onnx::TensorProto::INT64);
+    for (const std::int64_t dim : {1, 1, 128, 128, 4}) tensor.add_dims(dim);
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t r = 0; r < 128; ++r)
+      for (std::int64_t c = 0; c < 128; ++c) numbers.insert(numbers.end(), {0, 0, r, c});
+    tensor.set_raw_data(
+        std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int64_t)));
+    check_masked(make_model_layers(testing::import_model(model)));
+  }
+  SECTION("of the columns of half of the keys") {
+    // The left half of the mask: 64 * 65 / 2 places of the first 64 rows and 64 * 64 of the others.
+    const auto model = known_layers(masked(R"(l = Slice(u, none, half, last) g = Slice(given, none, half, last)
+        s = Add(l, g) e = Equal(s, zero) w = Where(e, low, l) j = Range(start, end, one)
+        h = Slice(j, none, half, none) o = Transpose<perm = [3, 0, 1, 2]>(u) x = Transpose<perm = [3, 0, 1, 2]>(w)
+        i = Unsqueeze(h, last) n = ScatterND(o, i, x) m = Transpose<perm = [1, 2, 3, 0]>(n))"));
+    check_known(model, 2 * places * (2 * 16 + 6) + 3 * (64 * 65 / 2 + 64 * 64), reads - 64 * 4);
+  }
+  SECTION("of which a part is added") {
+    check_masked(known_layers(masked(padded + "m = Slice(w, none, whole, last)")));
+    // The last 128 of 256 queries and keys.
+    check_masked(known_layers(
+        masked("b = Slice(u, whole, all, rows) g = Concat<axis = -1>(given, given) s = Add(b, g) e = Equal(s, zero) "
+               "w = Where(e, low, b) m = Slice(w, whole, all, last)",
+               "1, 1, 256, 256")));
+  }
 }

@@ -22,8 +22,8 @@ struct Stored {
 };
 
 inline ModelLayers least_layers(const std::string& text, const std::vector<Stored>& tensors = {}, int opset = 21) {
-  auto model = parse_model(
-      "g " + text, "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) + ", \"com.microsoft\" : 1]>");
+  auto model = parse_model("g " + text, "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) +
+                                            ", \"com.microsoft\" : 1, \"ai.onnx.ml\" : 4]>");
   for (const auto& stored : tensors) {
     auto& tensor = *model.mutable_graph()->add_initializer();
     tensor.set_name(stored.name);

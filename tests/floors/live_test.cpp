@@ -266,6 +266,20 @@ TEST_CASE("attention for a part of its columns", "[floors]") {
   }
 }
 
+TEST_CASE("attention for one head or one sequence needs its cache", "[floors]") {
+  // A query behind 63 keys in a cache sees 64: of each 2 * (64 + 64) operations, and 6 of scale and softmax.
+  const double row = 64 * 4, flops = 64 * (2 * 128 + 6), reads = 3 * row + 2 * 63 * row;
+  const auto one_of = [](const std::string& sizes, const std::string& axis) {
+    const std::string call = "float[" + sizes + ", 1, 64] ", cache = "float[" + sizes + ", 63, 64] ";
+    return layers_of("(" + call + "q, " + call + "k, " + call + "v, " + cache + "pk, " + cache + "pv) => " +
+                         "(float[1, 1, 1, 64] y) <int64[1] a = {0}, int64[1] b = {1}, int64[1] axis = {" + axis +
+                         "}> { h, nk, nv = Attention(q, k, v, , pk, pv) y = Slice(h, a, b, axis) }",
+                     23);
+  };
+  check(one_of("1, 4", "1"), flops, reads);
+  check(one_of("4, 1", "0"), flops, reads);
+}
+
 TEST_CASE("attention to one key needs no score", "[floors]") {
   // The weight of the key is 1: values are copied.
   check(layers_of("(float[1, 2, 128, 8] q, float[1, 2, 1, 8] k, float[1, 2, 1, 8] v) => (float[1, 2, 128, 8] y) "

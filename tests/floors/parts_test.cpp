@@ -58,6 +58,12 @@ TEST_CASE("what a scatter overwrites is not computed", "[floors]") {
                              {{"i", i64, {1, 64}, 8}}),
                 {3 * product_row, 3 * row + square + row, 4 * row});
   }
+  SECTION("a block of 2 x 4 places in 4 x 8") {
+    check_least(least_layers(R"((float[4, 8] x, float[8, 8] w, float[2, 4] u) => (float[4, 8] y)
+        <int64[2, 4, 2] i = {1, 2, 1, 3, 1, 4, 1, 5, 2, 2, 2, 3, 2, 4, 2, 5}> {
+          h = MatMul(x, w) y = ScatterND(h, i, u) })"),
+                {2 * 8 * (32 - 8), 32 * 4 + 64 * 4 + 8 * 4, 32 * 4});
+  }
   SECTION("a sum needs what was there") {
     check_least(least_layers(head + R"(1, 64] u) => (float[4, 64] y) <int64[1, 1] i = {0}> {
         h = MatMul(x, w) y = ScatterND<reduction = "add">(h, i, u) })"),
@@ -176,6 +182,10 @@ TEST_CASE("frames that lie apart read what is in them", "[floors]") {
       least_layers(R"((float[1, 1000, 1] x) => (float[1, 499, 3, 2] y) <int64 s = {2}, int64 l = {4}> {
       y = STFT(x, s, , l) })");
   CHECK(overlapping.single.model_reads.value == 1000 * 4);
+  // The second of 124 frames of 16 samples, every 8: 16 samples.
+  const auto one = least_layers(R"((float[1, 1000, 1] x) => (float[1, 1, 9, 2] y) <int64 s = {8}, int64 l = {16},
+      int64[1] a = {1}, int64[1] b = {2}, int64[1] axis = {1}> { f = STFT(x, s, , l) y = Slice(f, a, b, axis) })");
+  CHECK(one.single.model_reads.value == Approx(16 * 4));
   // The first 8 samples; length and axis are in the code.
   const auto cut = least_layers(
       "(float[1, 1000, 1] x) => (float[1, 8, 2] y) <int64 l = {8}, int64 a = {1}> { y = DFT(x, l, a) }", {}, 20);

@@ -101,6 +101,61 @@ TEST_CASE("loops that are alike count once", "[floors]") {
   }
 }
 
+TEST_CASE("what a body does like the graph around it counts once", "[floors]") {
+  const auto model = [](const std::string& outside, const std::string& inside) {
+    return least_layers("(float[1, 64] x) => (float[1, 64] y) <int64 n = {50}, int64[1] a = {1}> { " + outside +
+                            R"( l = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) =>
+          (bool on, float[1, 64] h2) { on = Identity(go) )" +
+                            inside + " }> y = Add(l, p) }",
+                        {{"w", f32, {64, 64}}, {"v", f32, {64, 64}}});
+  };
+  SECTION("a product: 50 sums inside, one outside") {
+    check_least(model("p = MatMul(x, w)", "q = MatMul(x, w) h2 = Add(h, q)"), {2 * macs + 51 * 64, row + square, row});
+  }
+  SECTION("a product in a body of the body") {
+    check_least(model("p = MatMul(x, w)", R"(h2 = Loop (n, "", h) <body = c (int64 j, bool goes, float[1, 64] g) =>
+        (bool more, float[1, 64] g2) { more = Identity(goes) q = MatMul(x, w) g2 = Add(g, q) }>)"),
+                {2 * macs + 2501 * 64, row + square, row});
+  }
+  SECTION("a sum along the same axis, which each has of its own") {
+    check_least(model("p = ReduceSum(x, a)", "c = Constant<value_ints = [1]>() q = ReduceSum(x, c) h2 = Add(h, q)"),
+                {64 + 51 * 64, row, row});
+  }
+  SECTION("of other weights or of what changes it does something else") {
+    check_least(model("p = MatMul(x, w)", "q = MatMul(x, v) h2 = Add(h, q)"),
+                {2 * 2 * macs + 51 * 64, row + 2 * square, row});
+    check_least(model("p = MatMul(x, w)", "q = MatMul(h, w) h2 = Add(h, q)"),
+                {51 * 2 * macs + 51 * 64, row + square, row});
+  }
+}
+
+TEST_CASE("what no pass that counts reads is not read", "[floors]") {
+  // The first pass collects a maximum with 0 of each element; its product is for later passes.
+  check_least(
+      least_layers(R"((float[1, 64] x) => (float[1, 1, 64] y) <int64 n = {50}, int64[1] a = {0}, int64[1] b = {1}> {
+      h, s = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] g) =>
+        (bool on, float[1, 64] g2, float[1, 64] r) { on = Identity(go) g2 = MatMul(g, w) r = Relu(g) }>
+      y = Slice(s, a, b) })",
+                   {{"w", f32, {64, 64}}}),
+      {64, row, row});
+}
+
+TEST_CASE("a Scan may collect passes along any axis, and the last one first", "[floors]") {
+  // One step of 16 is read.
+  const auto one_of = [](const std::string& attributes, const std::string& of_pass, const std::string& sizes,
+                         const std::string& axis) {
+    return least_layers("(float[1, 64] x, float[16, 1, 64] xs) => (float[" + sizes + "] y) <int64[1] a = {0}, " +
+                            "int64[1] b = {1}, int64[1] axis = {" + axis + "}> { p, s = Scan<num_scan_inputs = 1, " +
+                            attributes + ", body = b (float[1, 64] g, float[1, 64] v) => (float[1, 64] g2, float[" +
+                            of_pass + "] e) { g2 = Add(g, v) e = MatMul(v, w) }>(x, xs) y = Slice(s, a, b, axis) }",
+                        {{"w", f32, {64, 64}}});
+  };
+  const Least least{2 * macs, row + square, row};
+  check_least(one_of("scan_output_directions = [1]", "1, 64", "1, 1, 64", "0"), least);
+  check_least(one_of("scan_output_axes = [1]", "1, 64", "1, 1, 64", "1"), least);
+  check_least(one_of("scan_output_axes = [-1], scan_output_directions = [1]", "1, 64", "1, 64, 1", "2"), least);
+}
+
 TEST_CASE("a Scan's defaults may be written out", "[floors]") {
   // One step of 1,000 is read.
   check_least(least_layers(R"((float[1, 64] x, float[1000, 1, 64] xs) => (float[1, 1000] y) <int64 i = {0}> {

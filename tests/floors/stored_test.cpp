@@ -237,4 +237,22 @@ TEST_CASE("a sparse weight is its numbers and their places", "[floors]") {
               {2 * 8 * 1000, 8 * 512 * 4 + 1000 * 12, 8 * 256 * 4});
 }
 
+TEST_CASE("a table that is an attribute tells a node from another", "[floors]") {
+  // 64 results of one encoder, or of two.
+  const auto table = [](const std::string& name, int first) {
+    std::string text = name + " = float[100] {";
+    for (int i = 0; i < 100; ++i) text += (i > 0 ? ", " : "") + std::to_string(first + i);
+    return text + "}";
+  };
+  const auto encoders = [&](int first, int second) {
+    const auto encoder = [&](int values) {
+      return "ai.onnx.ml.LabelEncoder<" + table("keys_tensor", 0) + ", " + table("values_tensor", values) + ">(x) ";
+    };
+    return least_layers("(float[64] x) => (float[64] y, float[64] z) { y = " + encoder(first) +
+                        "z = " + encoder(second) + "}");
+  };
+  CHECK(encoders(7, 7).single.model_writes.value == 64 * 4);
+  CHECK(encoders(7, 8).single.model_writes.value == 2 * 64 * 4);
+}
+
 }  // namespace stored_constants

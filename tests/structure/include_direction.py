@@ -67,7 +67,7 @@ ROOM_OF_HEADER = {"error": "model", "version": "model", "op": "model", "detail":
 
 # Within the model: from the lowest level to the highest; a header includes its own level and lower ones. What is not named is on top.
 LEVELS = [
-    r"error|version|model/(band|data_type|tensor_shape|units|inline_text|elementwise)",
+    r"error|version|model/(band|data_type|ramp|tensor_shape|units|inline_text|elementwise)",
     r"model/(graph|critical_path)|op/operator|detail/(?!field_text|consistent).*",
     r"model/(epilogue|fused_node|cost)",
     r"op/.*|detail/(field_text|consistent)",

@@ -7,6 +7,7 @@
 #include <benanza/error.hpp>
 #include <benanza/model/band.hpp>
 #include <benanza/model/data_type.hpp>
+#include <benanza/model/ramp.hpp>
 #include <benanza/model/tensor_shape.hpp>
 
 #include <cstdint>
@@ -66,6 +67,8 @@ struct Value {
   std::optional<StoredPlace> stored{};  ///< place of a constant without a literal; in executable imports only
   /// Its numbers by column - row, from the last row on, when it is constant, has many, and they depend on that alone.
   std::shared_ptr<const std::vector<double>> diagonals{};
+  /// Its integers, when it is constant and has many: all of them, or those of each place along the last axis.
+  std::vector<Ramp> ramps{};
   [[nodiscard]] std::int64_t elements() const { return element_count(dims); }
   [[nodiscard]] double bytes() const { return static_cast<double>(elements()) * bits(type) / 8; }
 };

@@ -105,21 +105,6 @@ class LiveElements {
       for (const Body& body : node.bodies) learn(body.graph, &graph);
   }
 
-  /// Operators whose results are known in part, whatever their operands are.
-  [[nodiscard]] static bool makes_known(const Graph& graph, const Node& node) {
-    static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
-                                                           "Transpose", "Pad",    "Resize", "Upsample"};
-    if (node.op_type == "Where") return detail::repeats_operand(node);  // the condition may have more rows
-    if (node.op_type == "Gather" || node.op_type == "GatherND")
-      return node.has_input(1) && graph.input(node, 1).literal.has_value();
-    if (node.op_type == "Concat")
-      for (std::size_t k = 1; k < node.inputs.size(); ++k)
-        if (std::find(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(k), node.inputs[k]) !=
-            node.inputs.begin() + static_cast<std::ptrdiff_t>(k))
-          return true;
-    return makers.contains(node.op_type);
-  }
-
   static void learn(const Graph& graph, const Node& node, std::vector<detail::KnownElements>& known) {
     const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
     const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
@@ -127,7 +112,7 @@ class LiveElements {
     if (!node.bodies.empty() || (node.outputs.size() != 1 && !splits) || !node.has_output(0) || !node.has_input(0) ||
         !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) ||
         !std::all_of(node.outputs.begin(), node.outputs.end(), has_size) ||
-        (!makes_known(graph, node) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
+        (!detail::makes_known(graph, node) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
       return;
     const Layer layer = make_layer(node, graph);
     const detail::SizedNode at{node, graph, layer, known};
@@ -313,12 +298,11 @@ class LiveElements {
     }
   }
 
-  /// What is needed of some pass's result, of results that lie one behind the other.
-  [[nodiscard]] static Needed of_each_pass(const Needed& all) {
-    if (all.part.dims().empty()) return all;
-    Needed result{
-        .part = Region(std::span(all.part.dims()).subspan(1)), .readers = all.readers, .conditional = all.conditional};
-    for (const auto& box : all.part.boxes()) result.part.add(Box(box.begin() + 1, box.end()));
+  /// What is needed of each pass's result, if this is needed of output `i`, which collects them.
+  [[nodiscard]] static Needed of_each_pass(const Node& node, std::size_t i, std::size_t carried, const Needed& all) {
+    const auto stacking = detail::stacking(node, i, carried, all.part.dims().size());
+    Needed result = all;
+    if (stacking) result.part = detail::of_each_pass(all.part, *stacking);
     return result;
   }
 
@@ -336,8 +320,8 @@ class LiveElements {
       if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;
       any = true;
       const ValueId result = body.outputs[i + out_skip];
-      const bool stacked = i >= carried && detail::stacks_first(node);
-      need(body, wanted, result, stacked ? of_each_pass(values[*node.outputs[i]]) : values[*node.outputs[i]]);
+      const Needed& all = values[*node.outputs[i]];
+      need(body, wanted, result, i < carried ? all : of_each_pass(node, i, carried, all));
     }
     if (any && !scan && !body.outputs.empty()) need(body, wanted, body.outputs[0]);  // whether there is another pass
     Values inner;
@@ -355,7 +339,8 @@ class LiveElements {
       }
       if (!more) break;
     }
-    const std::optional<Values> first = leave_passes(node, values, wanted, carried, body_skip, out_skip);
+    const std::optional<PassNeeds> passes = leave_passes(node, values, wanted, carried, body_skip, out_skip);
+    if (passes) inner = passes->any;
     const bool may_be_skipped = any && !scan && may_have_no_pass(graph, node);
     if (may_be_skipped) {
       Values none = nothing(body);
@@ -372,7 +357,7 @@ class LiveElements {
         need(graph, values, *node.inputs[i]);
         continue;
       }
-      Needed read = (first && i - skip < carried ? *first : inner)[body.inputs[formal]];
+      Needed read = (passes && i - skip < carried ? passes->first : inner)[body.inputs[formal]];
       if (may_be_skipped) {  // without a pass it is the result
         const auto result = i - skip < node.outputs.size() ? node.outputs[i - skip] : std::nullopt;
         read.part = result ? common(read.part, values[*result].part) : Region(read.part.dims());
@@ -399,16 +384,19 @@ class LiveElements {
     std::map<const Node*, LiveShare> shares{};
     double passes = 0;
   };
+  struct PassNeeds {
+    Values first{}, any{};  ///< what the first pass needs, and what some pass does
+  };
 
   /// Not every pass makes what some pass makes: the last one what is read behind the loop, those before it what the
-  /// next one reads, and each what is needed of its collected results. No pass behind them takes place. Returns what
-  /// the first pass needs, if that is known. Where there are too many kinds of passes, the rest count nothing.
-  std::optional<Values> leave_passes(const Node& node, const Values& values, const Values& wanted, std::size_t carried,
-                                     std::size_t body_skip, std::size_t out_skip) {
+  /// next one reads, and each what is needed of its collected results. No pass behind them takes place. Nothing
+  /// where the passes are not known. Where there are too many kinds of passes, the rest count nothing.
+  std::optional<PassNeeds> leave_passes(const Node& node, const Values& values, const Values& wanted,
+                                        std::size_t carried, std::size_t body_skip, std::size_t out_skip) {
     constexpr std::size_t most_kinds = 32, most_steps = 10'000;
     const Graph& body = node.bodies[0].graph;
     std::erase_if(passes_, [&body](const auto& each) { return each.first.first == &body; });
-    if (!node.trip_count || *node.trip_count < 2 || !detail::stacks_in_order(node)) return std::nullopt;
+    if (!node.trip_count || *node.trip_count < 2) return std::nullopt;
     const std::int64_t trips = *node.trip_count;
     std::vector<std::pair<ValueId, Needed>> results;
     std::vector<Positions> made;  // the passes that make each of them
@@ -420,11 +408,12 @@ class LiveElements {
       if (i < carried) {
         passes = Positions::run(trips - 1, trips);
       } else {
-        if (all.part.dims().empty() || all.part.dims()[0] != trips) return std::nullopt;
-        for (const auto& box : all.part.boxes()) passes = unite(passes, box[0]);
+        const auto stacking = detail::stacking(node, i, carried, all.part.dims().size());
+        if (!stacking || all.part.dims()[stacking->axis] != trips) return std::nullopt;
+        passes = detail::passes_of(all.part, *stacking, trips);
       }
       last = std::max(last, passes.runs().back().end);
-      results.emplace_back(body.outputs[i + out_skip], i < carried ? all : of_each_pass(all));
+      results.emplace_back(body.outputs[i + out_skip], i < carried ? all : of_each_pass(node, i, carried, all));
       made.push_back(std::move(passes));
     }
     if (last == 0) return std::nullopt;
@@ -470,7 +459,10 @@ class LiveElements {
     passes_ = factors;
     if (kinds.size() > 1 || last < trips || !alike(kinds[0].needs, wanted))
       scale_passes(body, body, kinds, static_cast<double>(trips));
-    return kinds[at].inner;
+    PassNeeds result{kinds[at].inner, nothing(body)};
+    for (const Kind& kind : kinds)
+      for (ValueId id = 0; id < result.any.size(); ++id) need(body, result.any, id, kind.inner[id]);
+    return result;
   }
   void scale_passes(const Graph& graph, const Graph& body, const std::vector<Kind>& kinds, double trips) {
     for (const Node& node : graph.nodes) {
@@ -485,6 +477,10 @@ class LiveElements {
         by = all > 0 ? sum / trips / all : 1;
         all = sum / trips;
       };
+      for (std::size_t k = 0; k < share.inputs.size(); ++k) {  // read once, if any pass reads it
+        share.inputs[k] = 0;
+        for (const Kind& kind : kinds) share.inputs[k] = std::max(share.inputs[k], kind.shares.at(&node).input(k));
+      }
       scale(share.flops, factor.flops, [](const LiveShare& each) { return each.flops; });
       for (std::size_t k = 0; k < share.outputs.size(); ++k)
         scale(share.outputs[k], factor.outputs[k], [k](const LiveShare& each) { return each.output(k); });

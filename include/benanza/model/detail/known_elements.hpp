@@ -198,6 +198,42 @@ class KnownElementwise {
   std::string type_;
 };
 
+/// For a ScatterND that replaces a slice by its updates the first place along each axis that it cuts; nothing where the
+/// indices name other places, where data tell them, or where elements are combined.
+[[nodiscard]] inline std::optional<Dims> assigned_slice(const SizedNode& at) {
+  if (at.node.op_type != "ScatterND" || at.node.attribute<std::string>("reduction", "none") != "none")
+    return std::nullopt;
+  const Value& indices = at.graph.input(at.node, 1);
+  const Dims &x = at.x(0), &updates = at.x(2);
+  if (indices.dims.empty() || indices.elements() == 0 || updates.size() != x.size() ||
+      indices.dims.back() + 1 != static_cast<std::int64_t>(indices.dims.size()))
+    return std::nullopt;
+  std::vector<Ramp> ramps = indices.ramps;
+  if (indices.literal && static_cast<std::int64_t>(indices.literal->ints.size()) == indices.elements())
+    ramps =
+        find_ramps(indices.dims, [&](std::int64_t i) { return indices.literal->ints[static_cast<std::size_t>(i)]; });
+  if (ramps.empty() || static_cast<std::int64_t>(ramps.size()) != indices.dims.back()) return std::nullopt;
+  Dims first;
+  for (std::size_t i = 0; i < ramps.size(); ++i) {
+    for (std::size_t axis = 0; axis < ramps.size(); ++axis)
+      if (indices.dims[axis] > 1 && ramps[i].steps[axis] != (axis == i ? 1 : 0)) return std::nullopt;
+    first.push_back(ramps[i].first < 0 ? ramps[i].first + x[i] : ramps[i].first);
+    if (first[i] < 0 || first[i] + indices.dims[i] > x[i] || updates[i] != indices.dims[i]) return std::nullopt;
+  }
+  return first;
+}
+
+/// The band of a tensor of which a slice is assigned: that of the slice, and what is around it.
+[[nodiscard]] inline KnownElements known_assignment(const SizedNode& at, const Dims& first) {
+  const KnownElements x = at.known_x(0), updates = at.known_x(2);
+  if (!updates.band || at.x(2) == at.x(0)) return {.band = updates.band, .outside = updates.outside};
+  if (!x.band || !x.band->has_axes_of(*updates.band) || (x.outside == 0) != (updates.outside == 0)) return {};
+  const auto begin = [&first](std::size_t axis) { return axis < first.size() ? -first[axis] : 0; };
+  const Band moved = updates.band->band.from(begin(x.band->row), begin(x.band->column));
+  return {.band = AxesBand{x.band->row, x.band->column, around(x.band->band, moved)},
+          .outside = std::max(x.outside, updates.outside)};
+}
+
 /// Bands of movements, and of what is element-wise.
 [[nodiscard]] inline KnownElements known_band(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
@@ -213,7 +249,18 @@ class KnownElementwise {
     return {.band = AxesBand{0, 1, Band{k, k}}};
   }
   if (!at.node.has_input(0)) return {};
+  if (const auto first = assigned_slice(at)) return known_assignment(at, *first);
   const KnownElements x = at.known_x(0);
+  if (type == "Slice" && x.band) {
+    const auto is_known = [&at](std::size_t k) { return !at.node.has_input(k) || at.graph.input(at.node, k).literal; };
+    const auto box = is_known(1) && is_known(2) && is_known(3) && is_known(4) ? op::Slice::taken_box(at.node, at.graph)
+                                                                              : std::nullopt;
+    KnownElements y{.outside = x.outside};
+    const std::size_t row = x.band->row, column = x.band->column;
+    if (box && box->taken == at.y() && box->step[row] == 1 && box->step[column] == 1)
+      y.band = AxesBand{row, column, x.band->band.from(box->first[row], box->first[column])};
+    return y;
+  }
   if (type == "Transpose") {
     const std::size_t rank = at.y().size();
     const auto perm = at.node.attribute<Dims>("perm", {});

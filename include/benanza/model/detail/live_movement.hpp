@@ -202,8 +202,30 @@ namespace benanza::detail {
   return std::min(1.0, static_cast<double>(certain) / static_cast<double>(std::min(named, all)));
 }
 
+/// A ScatterND that assigns its updates to a slice whose first places are these.
+[[nodiscard]] inline LiveRule assignment(const SizedNode& at, const Dims& first) {
+  return {.operand = [at, first, all = same_axes(at)](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+    if (k == 1) return all.operand(k, j, y);
+    const Dims& updates = at.x(2);
+    Box box = y;
+    if (k == 2) {
+      for (std::size_t i = 0; i < first.size(); ++i) box[i] = stepped(y[i], -first[i], 1, updates[i]);
+      return {box};
+    }
+    std::vector<Box> beside;  // what is left along each axis
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      const Positions inside = Positions::run(first[i], first[i] + updates[i]);
+      beside.push_back(box);
+      beside.back()[i] = without(box[i], inside);
+      box[i] = common(box[i], inside);
+    }
+    return beside;
+  }};
+}
+
 /// Scatters keep what they do not overwrite, and take the updates of places that are needed.
 [[nodiscard]] inline LiveRule scatter(const SizedNode& at) {
+  if (const auto first = assigned_slice(at)) return assignment(at, *first);
   return {.operand = [at, all = same_axes(at), gone = overwritten(at), places = named_places(at)](
                          std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     const std::size_t depth = places && !places->empty() ? places->front().size() : 0;

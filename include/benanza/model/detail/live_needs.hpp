@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/detail/live_attention.hpp>
 #include <benanza/model/detail/live_items.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_products.hpp>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -71,6 +73,8 @@ namespace benanza::detail {
     if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return blocked_quantization(at);
     return elementwise(at, to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size()));
   }
+  if (type == "STFT")
+    if (auto rule = frames(at)) return rule;
   if (auto axes = followed_items(at, type)) return items(at, std::move(*axes));
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (repeats_operand(at.node)) return repeated_operand(at);
@@ -87,6 +91,21 @@ namespace benanza::detail {
   if (std::holds_alternative<op::Attention>(layer)) return attention(at);
   if (std::holds_alternative<op::Loss>(layer)) return loss(at);
   return normalization(at);
+}
+
+/// Operators whose results are known in part, whatever their operands are.
+[[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
+  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
+                                                         "Transpose", "Pad",    "Resize", "Upsample"};
+  if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
+  if (node.op_type == "Gather" || node.op_type == "GatherND")
+    return node.has_input(1) && graph.input(node, 1).literal.has_value();
+  if (node.op_type == "Concat")
+    for (std::size_t k = 1; k < node.inputs.size(); ++k)
+      if (std::find(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(k), node.inputs[k]) !=
+          node.inputs.begin() + static_cast<std::ptrdiff_t>(k))
+        return true;
+  return makers.contains(node.op_type);
 }
 
 /// Whether attention treats all batches, and all heads that have an axis of their own, alike: its rule says what each

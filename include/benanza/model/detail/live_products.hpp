@@ -200,14 +200,16 @@ struct EqualAxes {
 /// Matrix products: rows of the first operand follow the result's rows, columns of the second its columns.
 [[nodiscard]] inline std::optional<LiveRule> product(const SizedNode& at) {
   const auto& node = at.node;
-  static const std::set<std::string_view> known{"MatMul",     "Gemm",      "MatMulInteger", "QLinearMatMul",
-                                                "QGemm",      "FusedGemm", "FusedMatMul",   "MatMulIntegerToFloat",
-                                                "MatMulNBits"};
+  static const std::set<std::string_view> known{
+      "MatMul",     "Gemm",        "MatMulInteger",   "QLinearMatMul",        "QGemm",
+      "FusedGemm",  "FusedMatMul", "TransposeMatMul", "MatMulIntegerToFloat", "DynamicQuantizeMatMul",
+      "MatMulNBits"};
   if (!known.contains(node.op_type) || node.attribute<std::int64_t>("transBatchA", 0) != 0 ||
       node.attribute<std::int64_t>("transBatchB", 0) != 0)
     return std::nullopt;
   const std::size_t b = node.op_type == "QLinearMatMul" || node.op_type == "QGemm" ? 3 : 1;
-  const bool packed = node.op_type == "MatMulNBits";  // columns first, then blocks
+  const bool packed = node.op_type == "MatMulNBits";            // columns first, then blocks
+  const bool scales = node.op_type == "DynamicQuantizeMatMul";  // by all of its first operand
   const std::size_t a_rank = at.x(0).size(), b_rank = packed ? 2 : at.x(b).size(), rank = at.y().size();
   const std::size_t rows = a_rank > 1 ? 1 : 0, columns = b_rank > 1 ? 1 : 0;
   if (a_rank == 0 || b_rank == 0 || rank < rows + columns || std::max(a_rank, b_rank) > rank - rows - columns + 2)
@@ -242,10 +244,11 @@ struct EqualAxes {
   for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file leaves out
     if (const Value& x = at.graph.input(node, k); x.sparse && !at.known.empty())
       some *= std::min(1.0, static_cast<double>(x.sparse->numbers) / static_cast<double>(x.elements()));
-  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, summed, where](std::size_t k, std::size_t j,
-                                                                               const Box& y) -> std::vector<Box> {
+  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, scales, summed, where](
+                                 std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     if (zeros.picks_of(k)) return {};
                     const Dims& x = at.x(k);
+                    if (scales && k == 0) return {whole_box(x)};
                     if (packed && k > 1) return {columns_of(x, k, y, at.y(j).back())};
                     Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
                     summed.limit(k, box);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators need of their operands for a part of their results: operators that follow axes. live_movement.hpp has
-// those that move elements, live_products.hpp products, live_windows.hpp those that sum over windows or keys.
+// those that move elements, live_products.hpp products, live_windows.hpp those that sum over windows,
+// live_attention.hpp attention.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -322,10 +323,12 @@ template <class IsWhole>
     some *= static_cast<double>(count) / static_cast<double>(at.x(0)[i]);
   }
   if (different == 1 && !x.copies.empty() && choices.contains(node.op_type)) some = 0;
+  const bool banded = x.band && x.outside == 0 && sums.contains(node.op_type);
   return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
                   },
-                  .flops = [some](std::span<const Region> y, const Region&) { return y[0].share() * some; }};
+                  .flops = [some, banded](std::span<const Region> y,
+                                          const Region& x) { return banded ? x.share() : y[0].share() * some; }};
 }
 
 /// Tables of com.microsoft's layers, of which data choose rows: one row of each embedding and quantised table is
@@ -390,6 +393,8 @@ template <class IsWhole>
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     if (k == positions_operand(at.node) && at.x(k).size() == 2 && y.size() > 2)
       return {follow({0, y.size() - 2}, at.x(k), at.y(j), y)};
+    if (at.node.domain.empty() && (k == 1 || k == 2) && at.x(k).size() == 3 && y.size() > 2)  // angles of each token
+      return {follow({0, y.size() - 2, whole_axis}, at.x(k), at.y(j), y)};
     if (k > 0 || at.x(0).size() != y.size()) {
       Box box = whole_box(at.x(k));
       if (certain_angles(at, k) < 1) box[0] = Positions::run(0, std::min<std::int64_t>(1, at.x(k)[0]));

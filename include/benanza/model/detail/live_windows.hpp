@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What convolutions, pools and attention need of their operands for a part of their results.
+// What convolutions and pools need of their operands for a part of their results.
 #pragma once
 
 #include <benanza/detail/window_axes.hpp>
@@ -83,11 +83,21 @@ struct TransposedTaps {
   return Positions(std::move(runs));
 }
 
-/// The channels of x behind channels of y, in groups of `x_each` and `y_each`, but for those that are known to be 0.
+/// The channels of x behind channels of y, in groups of `x_each` and `y_each`, but for those that are known to be 0,
+/// and for those that are copies of others of their group.
 class GroupedChannels {
  public:
-  GroupedChannels(Positions filled, std::int64_t x_channels, std::int64_t y_channels, std::int64_t group)
-      : filled_(std::move(filled)), x_each_(x_channels / group), y_each_(y_channels / group), group_(group) {}
+  GroupedChannels(Positions filled, std::int64_t x_channels, std::int64_t y_channels, std::int64_t group,
+                  const FirstEqual& copies = nullptr)
+      : filled_(std::move(filled)), x_each_(x_channels / group), y_each_(y_channels / group), group_(group) {
+    if (!copies) return;
+    std::vector<Positions::Run> distinct;
+    std::set<std::pair<std::int64_t, std::int64_t>> seen;  // group and first of equal channels
+    for (const auto& run : filled_.runs())
+      for (auto c = run.begin; c < run.end; ++c)
+        if (seen.emplace(c / x_each_, (*copies)[static_cast<std::size_t>(c)]).second) distinct.push_back({c, c + 1});
+    filled_ = Positions(std::move(distinct));
+  }
 
   [[nodiscard]] Positions read(const Positions& y) const { return common(channels_read(y, y_each_, x_each_), filled_); }
   /// Channels of y that have any.
@@ -229,15 +239,18 @@ struct KnownInput {
   const auto windows = convolution_windows(at);
   if (!windows || group < 1 || at.y()[1] % group != 0 || at.x(0)[1] % group != 0) return std::nullopt;
   const KnownInput x = known_input(at, *windows, true);
-  const GroupedChannels channels(x.channels, at.x(0)[1], at.y()[1], group);
+  const FirstEqual copies = at.known_x(0).copies_along(1);
+  const GroupedChannels channels(x.channels, at.x(0)[1], at.y()[1], group, copies);
+  const GroupedChannels of_weights(x.channels, at.x(0)[1], at.y()[1], group,
+                                   at.graph.input(at.node, w).constant ? copies : nullptr);  // added up beforehand
   return LiveRule{
-      .operand = [at, w, windows = *windows, x, channels](std::size_t k, std::size_t j,
-                                                          const Box& y) -> std::vector<Box> {
+      .operand = [at, w, windows = *windows, x, channels, of_weights](std::size_t k, std::size_t j,
+                                                                      const Box& y) -> std::vector<Box> {
         if (k != 0 && k != w) return {beside_window(at.x(k), at.y(j), y)};
         Box result = whole_box(at.x(k));
         if (k == w) {
-          result[0] = channels.computed(y[1]);
-          result[1] = channels.x_in_group(y[1]);
+          result[0] = of_weights.computed(y[1]);
+          result[1] = of_weights.x_in_group(y[1]);
           for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = taps_used(x.windows[i], y[i + 2]);
           return {result};
         }
@@ -270,14 +283,18 @@ struct KnownInput {
   std::vector<Window> windows;
   for (const auto& axis : read->axes) windows.push_back(axis.window);
   const auto filled = at.known_x(0).filled;
-  const GroupedChannels channels(filled ? (*filled)[1] : Positions::whole(x_dims[1]), x_dims[1], y_dims[1], group);
+  const Positions some = filled ? (*filled)[1] : Positions::whole(x_dims[1]);
+  const FirstEqual copies = at.known_x(0).copies_along(1);
+  const GroupedChannels channels(some, x_dims[1], y_dims[1], group, copies);
+  const GroupedChannels of_weights(some, x_dims[1], y_dims[1], group,
+                                   at.graph.input(node, 1).constant ? copies : nullptr);
   return LiveRule{
-      .operand = [at, windows, channels](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+      .operand = [at, windows, channels, of_weights](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
         if (k > 1) return {beside_window(at.x(k), at.y(j), y)};
         Box result = whole_box(at.x(k));
         if (k == 1) {
-          result[0] = channels.read(y[1]);
-          result[1] = channels.y_in_group(y[1]);
+          result[0] = of_weights.read(y[1]);
+          result[1] = of_weights.y_in_group(y[1]);
           for (std::size_t i = 0; i < windows.size(); ++i)
             result[i + 2] = transposed_taps(windows[i], y[i + 2], at.x(0)[i + 2]).used;
           return {result};
@@ -369,132 +386,22 @@ struct KnownInput {
           }};
 }
 
-/// Columns of values that columns of the result are sums of: `group` heads share those of one.
-[[nodiscard]] inline Positions value_columns(const Positions& at, std::int64_t columns, std::int64_t group) {
-  std::vector<Positions::Run> runs;
-  for (const auto& run : at.runs())
-    for (std::int64_t head = run.begin / columns; head * columns < run.end; ++head) {
-      const std::int64_t back = (head - head / group) * columns;
-      runs.push_back({std::max(run.begin, head * columns) - back, std::min(run.end, (head + 1) * columns) - back});
-    }
-  return Positions(std::move(runs));
-}
-
-/// What a cache that attention hands on holds of its operands: the older cache, and behind it the keys or values of the
-/// call. Biases and angles that change these lie beside them.
-[[nodiscard]] inline std::vector<Box> held_in_cache(const SizedNode& at, std::size_t k, std::size_t j, const Box& y) {
-  const auto& node = at.node;
-  const Dims &x = at.x(k), &cache = at.y(j);
-  const std::vector<std::size_t> held = op::Attention::cached_inputs(node, j);
-  Box box = whole_box(x);
-  if (std::find(held.begin(), held.end(), k) == held.end()) {
-    const bool beside = node.op_type == "MultiHeadAttention"    ? k == 3
-                        : node.op_type == "GroupQueryAttention" ? k > 4 && k < 10
-                                                                : false;
-    return beside ? std::vector<Box>{box} : std::vector<Box>{};
-  }
-  if (x.size() != 4 || cache.size() != 4) return {box};
-  for (const std::size_t i : {0U, 1U, 3U})
-    if (x[i] == cache[i]) box[i] = y[i];
-  box[2] = stepped(y[2], k == held[0] ? 0 : x[2] - cache[2], 1, x[2]);
-  return {box};
-}
-
-/// Queries follow the result; of the keys and values those that these queries see, of heads those that are read, and of
-/// values the columns. Scores take no values, and a cache that is handed on takes what it holds.
-[[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
-  const auto& node = at.node;
-  const auto& layer = std::get<op::Attention>(at.layer);
-  if (!node.has_input(1) || !node.has_input(2)) return std::nullopt;
-  const std::size_t rank = at.y().size(), q_rank = at.x(0).size();
-  if ((rank != 3 && rank != 4) || q_rank != rank) return std::nullopt;
-  const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
-  const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1];
-  if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
-  // The weight of the one key that a query sees is 1, whatever its score is.
-  const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
-  std::optional<Band> visible;  // what a constant mask leaves
-  if (const KnownElements hidden = at.known_x(mask);
-      hidden.band && (hidden.outside <= masked_score || layer.mask_type)) {
-    const std::size_t mask_rank = at.x(mask).size();
-    if (hidden.band->row + 2 == mask_rank && hidden.band->column + 1 == mask_rank &&
-        hidden.band->band.reaches_each_row(layer.q[2], layer.k[2]))
-      visible = hidden.band->band;
-  }
-  const auto operand = [at, &layer, rank, tokens, mask, columns, group, one_key, visible](
-                           std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    const Dims& x = at.x(k);
-    Box result = whole_box(x);
-    if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
-    if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
-    if (one_key && k < 2) return {};
-    if (k == 0) {
-      FollowedAxes axes(rank, whole_axis);
-      for (std::size_t i = 0; i + 1 < rank; ++i) axes[i] = i;
-      Box queries = follow(axes, x, at.y(), y);
-      if (rank == 3) queries.back() = channels_read(y.back(), columns, layer.q[3]);
-      return {queries};
-    }
-    if (k == mask && x.size() <= 4) {  // batch heads queries keys
-      const FollowedAxes all{0, rank == 4 ? 1 : whole_axis, tokens, whole_axis};
-      return {follow(FollowedAxes(all.end() - static_cast<std::ptrdiff_t>(x.size()), all.end()), x, at.y(), y)};
-    }
-    if ((k != 1 && k != 2) || (x.size() != 3 && x.size() != 4)) return {result};
-    result[0] = y[0];
-    const auto heads_read = [&](std::int64_t each) {  // heads of keys, each so many columns
-      return rank == 4 ? channels_read(y[1], group, each) : channels_read(y.back(), group * columns, each);
-    };
-    if (x.size() == 4) result[1] = heads_read(1);
-    else result[2] = heads_read(k == 1 ? layer.k[3] : columns);
-    if (k == 2 && x.size() == rank) result.back() = rank == 4 ? y.back() : value_columns(y.back(), columns, group);
-    if (Positions& keys = result[x.size() - 2]; x[x.size() - 2] == layer.k[2]) {  // no cache before them
-      std::vector<Positions::Run> runs;
-      for (const auto& run : y[tokens].runs())
-        if (run.begin < run.end) runs.push_back({layer.first_key(run.begin), layer.last_key(run.end - 1)});
-      keys = Positions(std::move(runs));
-      if (visible && !y[tokens].empty()) keys = common(keys, reached(y[tokens], *visible));
-    }
-    return {result};
-  };
-  const auto pairs_of = [&layer, visible](const Positions::Run& run) {
-    double pairs = 0;
-    for (auto q = run.begin; q < run.end; ++q) {
-      const std::int64_t first = std::max(layer.first_key(q), visible ? q + visible->least : 0),
-                         last = std::min(layer.last_key(q), visible ? q + visible->most + 1 : layer.k[2]);
-      pairs += static_cast<double>(std::max<std::int64_t>(0, last - first));
-    }
-    return pairs;
-  };
-  const double left = visible && layer.q[2] <= 1 << 20 ? pairs_of({0, layer.q[2]}) / layer.pairs() : 1;
-  // Scores of a pair and a head, which any column of the head takes, and the columns that follow from them.
-  const double all_pairs = static_cast<double>(layer.q[0] * layer.q[1]) * layer.pairs();
-  const double of_scores =
-      all_pairs > 0 ? layer.arithmetic().flops / all_pairs - 2 * static_cast<double>(columns) : 0.0;
-  const auto flops = [&layer, tokens, rank, visible, pairs_of, left, columns, one_key, of_scores](
-                         std::span<const Region> y, const Region&) {
-    if (one_key) return 0.0;
-    const bool bounded = layer.causal || layer.before >= 0 || layer.after >= 0 || visible;
-    const auto measured = [&](const Region& region, bool scores) {
-      return region.measure([&](std::size_t i, const Positions& p) -> double {
-        if (i + 1 == rank)
-          return scores ? of_scores * static_cast<double>(channels_read(p, columns, 1).count())
-                        : 2 * static_cast<double>(p.count());
-        if (i != tokens || !bounded || p.count() > 1 << 20) return static_cast<double>(p.count());
-        double pairs = 0;
-        for (const auto& run : p.runs()) pairs += pairs_of(run);
-        return pairs;
-      });
-    };
-    Region heads(y[0].dims());
-    for (Box box : y[0].certain()) {
-      box.back() = channels_read(box.back(), columns, columns);
-      heads.add(std::move(box));
-    }
-    const Region whole = Region::whole(y[0].dims());
-    const double all = measured(whole, true) + measured(whole, false);
-    return all > 0 ? left * (measured(heads, true) + measured(y[0], false)) / all : 1.0;
-  };
-  return LiveRule{.operand = operand, .flops = flops};
+/// STFT: a frame is made of its samples; nothing where data tell which these are.
+[[nodiscard]] inline std::optional<LiveRule> frames(const SizedNode& at) {
+  const auto step = scalar(at.graph.input(at.node, 1));
+  const Value *window = optional_input(at.node, at.graph, 2), *given = optional_input(at.node, at.graph, 3);
+  const auto length = given    ? scalar(*given)
+                      : window ? std::optional(static_cast<double>(window->elements()))
+                               : std::nullopt;
+  if (!step || !length || *step < 1 || *length < 1 || at.x(0).size() < 2 || at.y().size() != 4) return std::nullopt;
+  const Window frame{
+      .size = at.x(0)[1], .kernel = static_cast<std::int64_t>(*length), .stride = static_cast<std::int64_t>(*step)};
+  if (frame.outputs() != at.y()[1]) return std::nullopt;
+  return LiveRule{.operand = [at, frame](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+    Box box = whole_box(at.x(k));
+    if (k == 0) box[0] = y[0], box[1] = read_by(frame, y[1]);
+    return {box};
+  }};
 }
 
 }  // namespace benanza::detail

@@ -1,30 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes of a loop.
+// Passes of a loop, and what it collects of them.
 #pragma once
 
 #include <benanza/detail/node.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/positions.hpp>
+#include <benanza/model/region.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace benanza::detail {
 
-/// Whether passes lie along the first axis of what a loop collects: a Scan may have it otherwise.
-[[nodiscard]] inline bool stacks_first(const Node& node) {
-  const auto axes = node.attribute<Dims>("scan_output_axes", {});
-  return std::all_of(axes.begin(), axes.end(), [](std::int64_t axis) { return axis == 0; });
+/// How the results of passes lie in what a loop collects of them.
+struct Stacking {
+  std::size_t axis = 0;
+  bool reversed = false;  ///< the last pass first
+};
+/// For output `i` of a Loop or Scan, behind `carried` that are not collected; nothing where the axis is none of its.
+[[nodiscard]] inline std::optional<Stacking> stacking(const Node& node, std::size_t i, std::size_t carried,
+                                                      std::size_t rank) {
+  const auto given = [&](const char* key) {
+    const auto all = node.attribute<Dims>(key, {});
+    return i - carried < all.size() ? all[i - carried] : 0;
+  };
+  const auto axis = to_axis(given("scan_output_axes"), rank);
+  return axis ? std::optional(Stacking{*axis, given("scan_output_directions") != 0}) : std::nullopt;
 }
 
-/// Whether they do, the first pass first.
-[[nodiscard]] inline bool stacks_in_order(const Node& node) {
-  const auto directions = node.attribute<Dims>("scan_output_directions", {});
-  return stacks_first(node) &&
-         std::all_of(directions.begin(), directions.end(), [](std::int64_t each) { return each == 0; });
+/// What is needed of some pass's result, if this is needed of what the loop collects.
+[[nodiscard]] inline Region of_each_pass(const Region& all, const Stacking& stacking) {
+  Dims dims = all.dims();
+  dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(stacking.axis));
+  Region result(dims);
+  for (Box box : all.boxes()) {
+    box.erase(box.begin() + static_cast<std::ptrdiff_t>(stacking.axis));
+    result.add(std::move(box));
+  }
+  return result;
+}
+
+/// The passes, of `trips`, whose results are needed.
+[[nodiscard]] inline Positions passes_of(const Region& all, const Stacking& stacking, std::int64_t trips) {
+  std::vector<Positions::Run> runs;
+  for (const auto& box : all.boxes())
+    for (const auto& run : box[stacking.axis].runs())
+      runs.push_back(stacking.reversed ? Positions::Run{trips - run.end, trips - run.begin} : run);
+  return Positions(std::move(runs));
 }
 
 /// Runs of passes before `end` that make the same results; `made` are the passes that make each of them.

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What attention needs of its operands for a part of its results.
+#pragma once
+
+#include <benanza/model/detail/live_rules.hpp>
+#include <benanza/model/detail/live_windows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace benanza::detail {
+
+/// Columns of values that columns of the result are sums of: `group` heads share those of one.
+[[nodiscard]] inline Positions value_columns(const Positions& at, std::int64_t columns, std::int64_t group) {
+  std::vector<Positions::Run> runs;
+  for (const auto& run : at.runs())
+    for (std::int64_t head = run.begin / columns; head * columns < run.end; ++head) {
+      const std::int64_t back = (head - head / group) * columns;
+      runs.push_back({std::max(run.begin, head * columns) - back, std::min(run.end, (head + 1) * columns) - back});
+    }
+  return Positions(std::move(runs));
+}
+
+/// What a cache that attention hands on holds of its operands: the older cache, and behind it the keys or values of the
+/// call. Biases and angles that change these lie beside them.
+[[nodiscard]] inline std::vector<Box> held_in_cache(const SizedNode& at, std::size_t k, std::size_t j, const Box& y) {
+  const auto& node = at.node;
+  const Dims &x = at.x(k), &cache = at.y(j);
+  const std::vector<std::size_t> held = op::Attention::cached_inputs(node, j);
+  Box box = whole_box(x);
+  if (std::find(held.begin(), held.end(), k) == held.end()) {
+    const bool beside = node.op_type == "MultiHeadAttention"    ? k == 3
+                        : node.op_type == "GroupQueryAttention" ? k > 4 && k < 10
+                                                                : false;
+    return beside ? std::vector<Box>{box} : std::vector<Box>{};
+  }
+  if (x.size() != 4 || cache.size() != 4) return {box};
+  for (const std::size_t i : {0U, 1U, 3U})
+    if (x[i] == cache[i]) box[i] = y[i];
+  box[2] = stepped(y[2], k == held[0] ? 0 : x[2] - cache[2], 1, x[2]);
+  return {box};
+}
+
+/// What rows that hold the queries, keys and values of a token side by side give to columns of some queries' results.
+[[nodiscard]] inline std::vector<Box> packed_rows(const op::Attention& layer, const Dims& x, const Box& y,
+                                                  const Positions& seen_keys, bool one_key) {
+  const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1], queries = layer.q[1] * layer.q[3],
+                     keys = layer.k[1] * layer.k[3];
+  if (x[2] != queries + keys + layer.v[1] * columns) return {whole_box(x)};
+  const Positions seen = x[1] == layer.k[2] ? seen_keys : Positions::whole(x[1]);  // else a cache is before them
+  const auto from = [&x](std::int64_t first, const Positions& at) { return stepped(at, first, 1, x[2]); };
+  std::vector<Box> boxes{{y[0], seen, from(queries + keys, value_columns(y[2], columns, group))}};
+  if (one_key) return boxes;
+  boxes.push_back({y[0], y[1], channels_read(y[2], columns, layer.q[3])});
+  boxes.push_back({y[0], seen, from(queries, channels_read(y[2], group * columns, layer.k[3]))});
+  return boxes;
+}
+
+/// Queries follow the result; of the keys and values those that these queries see, of heads those that are read, and of
+/// values the columns. Queries, keys and values of a token may lie in one row. Scores take no values, and a cache that
+/// is handed on takes what it holds.
+[[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
+  const auto& node = at.node;
+  const auto& layer = std::get<op::Attention>(at.layer);
+  const bool packed = !node.has_input(1) && !node.has_input(2);
+  if (!packed && (!node.has_input(1) || !node.has_input(2))) return std::nullopt;
+  const std::size_t rank = at.y().size(), q_rank = at.x(0).size();
+  if ((rank != 3 && rank != 4) || q_rank != rank || (packed && rank != 3)) return std::nullopt;
+  const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
+  const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1];
+  if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
+  // The weight of the one key that a query sees is 1, whatever its score is.
+  const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
+  std::optional<Band> visible;  // what a constant mask leaves
+  if (const KnownElements hidden = at.known_x(mask);
+      hidden.band && (hidden.outside <= masked_score || layer.mask_type)) {
+    const std::size_t mask_rank = at.x(mask).size();
+    if (hidden.band->row + 2 == mask_rank && hidden.band->column + 1 == mask_rank &&
+        hidden.band->band.reaches_each_row(layer.q[2], layer.k[2]))
+      visible = hidden.band->band;
+  }
+  const auto seen_keys = [&layer, tokens, visible](const Box& y) {
+    std::vector<Positions::Run> runs;
+    for (const auto& run : y[tokens].runs())
+      if (run.begin < run.end) runs.push_back({layer.first_key(run.begin), layer.last_key(run.end - 1)});
+    const Positions keys(std::move(runs));
+    return visible && !y[tokens].empty() ? common(keys, reached(y[tokens], *visible)) : keys;
+  };
+  const std::size_t cache = op::Attention::cached_inputs(node, 1).front();  // keys of earlier calls, then values
+  const auto operand = [at, &layer, rank, tokens, mask, columns, group, one_key, packed, seen_keys, cache](
+                           std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+    const Dims& x = at.x(k);
+    Box result = whole_box(x);
+    if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
+    if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
+    if (packed && k == 0) return packed_rows(layer, x, y, seen_keys(y), one_key);
+    if (one_key && k < 2) return {};
+    if (k == 0) {
+      FollowedAxes axes(rank, whole_axis);
+      for (std::size_t i = 0; i + 1 < rank; ++i) axes[i] = i;
+      Box queries = follow(axes, x, at.y(), y);
+      if (rank == 3) queries.back() = channels_read(y.back(), columns, layer.q[3]);
+      return {queries};
+    }
+    if (k == mask && x.size() <= 4) {  // batch heads queries keys
+      const FollowedAxes all{0, rank == 4 ? 1 : whole_axis, tokens, whole_axis};
+      return {follow(FollowedAxes(all.end() - static_cast<std::ptrdiff_t>(x.size()), all.end()), x, at.y(), y)};
+    }
+    const bool of_call = k == 1 || k == 2, cached = (k == cache || k == cache + 1) && x.size() == 4;
+    if ((!of_call && !cached) || (x.size() != 3 && x.size() != 4) || x[0] != at.y()[0]) return {result};
+    result[0] = y[0];
+    const auto heads_read = [&](std::int64_t each) {  // heads of keys, each so many columns
+      return rank == 4 ? channels_read(y[1], group, each) : channels_read(y.back(), group * columns, each);
+    };
+    if (x.size() == 4) result[1] = heads_read(1);
+    else result[2] = heads_read(k == 1 ? layer.k[3] : columns);
+    if ((k == 2 || k == cache + 1) && x.size() == rank)
+      result.back() = rank == 4 ? y.back() : value_columns(y.back(), columns, group);
+    if (of_call && x[x.size() - 2] == layer.k[2]) result[x.size() - 2] = seen_keys(y);  // no cache before them
+    return {result};
+  };
+  const auto pairs_of = [&layer, visible](const Positions::Run& run) {
+    double pairs = 0;
+    for (auto q = run.begin; q < run.end; ++q) {
+      const std::int64_t first = std::max(layer.first_key(q), visible ? q + visible->least : 0),
+                         last = std::min(layer.last_key(q), visible ? q + visible->most + 1 : layer.k[2]);
+      pairs += static_cast<double>(std::max<std::int64_t>(0, last - first));
+    }
+    return pairs;
+  };
+  const double left = visible && layer.q[2] <= 1 << 20 ? pairs_of({0, layer.q[2]}) / layer.pairs() : 1;
+  // Scores of a pair and a head, which any column of the head takes, and the columns that follow from them.
+  const double all_pairs = static_cast<double>(layer.q[0] * layer.q[1]) * layer.pairs();
+  const double of_scores =
+      all_pairs > 0 ? layer.arithmetic().flops / all_pairs - 2 * static_cast<double>(columns) : 0.0;
+  const auto flops = [&layer, tokens, rank, visible, pairs_of, left, columns, one_key, of_scores](
+                         std::span<const Region> y, const Region&) {
+    if (one_key) return 0.0;
+    const bool bounded = layer.causal || layer.before >= 0 || layer.after >= 0 || visible;
+    const auto measured = [&](const Region& region, bool scores) {
+      return region.measure([&](std::size_t i, const Positions& p) -> double {
+        if (i + 1 == rank)
+          return scores ? of_scores * static_cast<double>(channels_read(p, columns, 1).count())
+                        : 2 * static_cast<double>(p.count());
+        if (i != tokens || !bounded || p.count() > 1 << 20) return static_cast<double>(p.count());
+        double pairs = 0;
+        for (const auto& run : p.runs()) pairs += pairs_of(run);
+        return pairs;
+      });
+    };
+    Region heads(y[0].dims());
+    for (Box box : y[0].certain()) {
+      box.back() = channels_read(box.back(), columns, columns);
+      heads.add(std::move(box));
+    }
+    const Region whole = Region::whole(y[0].dims());
+    const double all = measured(whole, true) + measured(whole, false);
+    return all > 0 ? left * (measured(heads, true) + measured(y[0], false)) / all : 1.0;
+  };
+  return LiveRule{.operand = operand, .flops = flops};
+}
+
+}  // namespace benanza::detail
