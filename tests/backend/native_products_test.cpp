@@ -100,6 +100,13 @@ TEST_CASE("Convolutions of few output channels agree with the reference", "[nati
          op::Conv{.x = {1, 7, 70, 3}, .w = {4, 7, 1, 1}, .strides = {2, 2}, .post = {bias, {mul, TensorShape{}}}}});
 }
 
+// One channel of y in a block is a vector all the same, and so is each operand of its epilogue.
+TEST_CASE("Operands of the epilogue lie in blocks as the convolution's result does", "[native]") {
+  check({op::Conv{.x = {2, 9, 6, 7}, .w = {1, 9, 3, 3}, .post = {bias, {add, TensorShape{}}, relu}},
+         op::Conv{.x = {1, 9, 6, 7}, .w = {1, 9, 1, 1}, .post = {bias, {mul, {6, 7}}, {sub, TensorShape{}}}},
+         op::Conv{.x = {1, 9, 6, 7}, .w = {33, 9, 1, 1}, .post = {{mul, {33, 1, 1}}, {sub, {33, 6, 7}}}}});
+}
+
 TEST_CASE("Products with weights agree with the reference", "[native]") {
   check({op::MatMul{.a = {37, 64}, .b = {64, 48}, .b_constant = true},
          op::MatMul{.a = {128, 700}, .b = {700, 67}, .b_constant = true, .post = {bias, gelu}},

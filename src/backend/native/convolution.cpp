@@ -102,6 +102,24 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   }
 }
 
+/// An operand of the epilogue with all axes of y.
+TensorShape all_axes(const TensorShape& operand) {
+  TensorShape padded = TensorShape::filled(4 - operand.size(), 1);
+  for (const auto dim : operand) padded.push_back(dim);
+  return padded;
+}
+/// Whether an operand lies in blocks as y does. One channel that all others share lies plainly.
+bool in_blocks(const ConvolutionShape& shape, const TensorShape& operand) {
+  return shape.y_blocked() && all_axes(operand)[1] == shape.all_channels;
+}
+/// The shape in which an operand, or y, lies in memory.
+TensorShape in_memory(const ConvolutionShape& shape, const TensorShape& operand) {
+  const TensorShape padded = all_axes(operand);
+  if (!shape.y_blocked()) return padded;
+  const bool blocked = in_blocks(shape, operand);
+  return {padded[0], blocked ? shape.parts * shape.vectors : 1, padded[2], padded[3], blocked ? shape.lanes : 1};
+}
+
 /// What a task computes.
 struct Task {
   Index image = 0, part = 0, first_panel = 0, last_panel = 0;
@@ -131,13 +149,9 @@ class ConvolutionPlan final : public Plan {
   static std::size_t workspace(const Cut& cut, const TileEpilogue& epilogue) {
     return static_cast<std::size_t>(cut.all) * sizeof(float) + (epilogue.scratch_bytes() + 63) / 64 * 64;
   }
-  static Layout layout(const TensorShape& shape, bool in_blocks, Index lanes) {
-    if (in_blocks) return Blocked(shape, lanes).layout();
+  static Layout layout(const TensorShape& shape, bool blocked, Index lanes) {
+    if (blocked) return Blocked(all_axes(shape), lanes).layout();
     return {.bytes = static_cast<std::size_t>(element_count(shape)) * sizeof(float)};
-  }
-  /// Operands of the epilogue lie as y does, those of one channel plainly.
-  static bool in_blocks(const ConvolutionShape& shape, const TensorShape& operand) {
-    return shape.y_blocked() && operand.size() == 4 && operand[1] != 1;
   }
   static std::vector<Layout> layouts(const op::Conv& op, const ConvolutionShape& shape, const Cut& cut) {
     const Operands operands = op.operands();
@@ -156,7 +170,8 @@ class ConvolutionPlan final : public Plan {
     auto* const to = static_cast<float*>(packed);
     const TensorShape& operand = operands_.inputs[i].shape;
     if (i == 1) shape_.pack_weights(cut_.panel, from, to);
-    else if (i == 0 ? shape_.x_blocked() : in_blocks(shape_, operand)) Blocked(operand, shape_.lanes).pack(from, to);
+    else if (i == 0 ? shape_.x_blocked() : in_blocks(shape_, operand))
+      Blocked(all_axes(operand), shape_.lanes).pack(from, to);
     else std::copy_n(from, element_count(operand), to);
   }
   void do_unpack_output(std::size_t i, const void* packed, void* plain) const override {
@@ -353,13 +368,8 @@ Result plans(const op::Conv& op, const Context& context) {
     const auto shape = ConvolutionShape::make(op, kind, lanes);
     if (!shape) continue;
     const TensorShape y = op.y(), one{1, y[1], 1, 1};
-    const bool blocked = shape->y_blocked();
-    const auto in_memory = [&](const TensorShape& operand) {
-      TensorShape padded = TensorShape::filled(4 - operand.size(), 1);
-      for (const auto dim : operand) padded.push_back(dim);
-      return blocked ? blocked_shape(padded, lanes) : padded;
-    };
-    const auto epilogue = TileEpilogue::make(op.post, context.kernels, in_memory(y), in_memory(one), in_memory);
+    const auto lies = [&shape](const TensorShape& operand) { return in_memory(*shape, operand); };
+    const auto epilogue = TileEpilogue::make(op.post, context.kernels, lies(y), lies(one), lies);
     if (!epilogue) return Unsupported{"no Conv with this epilogue in backend native"};
     for (const TileShape tile : tiles_for(*shape, context.kernels))
       plans.push_back(
