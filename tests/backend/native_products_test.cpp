@@ -100,6 +100,73 @@ TEST_CASE("Convolutions of few output channels agree with the reference", "[nati
          op::Conv{.x = {1, 7, 70, 3}, .w = {4, 7, 1, 1}, .strides = {2, 2}, .post = {bias, {mul, TensorShape{}}}}});
 }
 
+// One channel of y in a block is a vector all the same, and so is each operand of its epilogue.
+TEST_CASE("Operands of the epilogue lie in blocks as the convolution's result does", "[native]") {
+  check({op::Conv{.x = {2, 9, 6, 7}, .w = {1, 9, 3, 3}, .post = {bias, {add, TensorShape{}}, relu}},
+         op::Conv{.x = {1, 9, 6, 7}, .w = {1, 9, 1, 1}, .post = {bias, {mul, {6, 7}}, {sub, TensorShape{}}}},
+         op::Conv{.x = {1, 9, 6, 7}, .w = {33, 9, 1, 1}, .post = {{mul, {33, 1, 1}}, {sub, {33, 6, 7}}}}});
+}
+
+TEST_CASE("Transposed convolutions agree with the reference", "[native]") {
+  check({op::ConvTranspose{.x = {1, 128, 9, 20}, .w = {128, 64, 2, 2}, .strides = {2, 2}, .post = {bias}},
+         op::ConvTranspose{
+             .x = {2, 70, 8, 7}, .w = {70, 33, 4, 4}, .pads = {1, 1, 1, 1}, .strides = {2, 2}, .post = {bias, relu}},
+         op::ConvTranspose{.x = {1, 24, 7, 9},
+                           .w = {24, 40, 3, 3},
+                           .pads = {1, 1, 1, 1},
+                           .strides = {2, 2},
+                           .output_padding = {1, 1},
+                           .post = {bias, relu}},
+         op::ConvTranspose{.x = {1, 17, 5, 11}, .w = {17, 21, 3, 3}, .pads = {1, 0, 2, 1}, .strides = {1, 2}},
+         op::ConvTranspose{.x = {1, 16, 40, 41}, .w = {16, 24, 5, 5}, .pads = {2, 2, 2, 2}, .strides = {3, 3}},
+         op::ConvTranspose{.x = {1, 300, 14, 15}, .w = {300, 40, 3, 3}, .post = {bias, relu}},
+         op::ConvTranspose{.x = {1, 32, 3, 4}, .w = {32, 21, 16, 16}, .pads = {4, 4, 4, 4}, .strides = {8, 8}}});
+}
+
+TEST_CASE("Transposed convolutions leave gaps, crop and dilate as the reference does", "[native]") {
+  // Stride 3 and 2 taps: each third row and column holds the bias alone.
+  check({op::ConvTranspose{.x = {1, 20, 5, 6}, .w = {20, 18, 2, 2}, .strides = {3, 3}, .post = {bias, relu}},
+         op::ConvTranspose{.x = {1, 600, 5, 6}, .w = {600, 18, 2, 2}, .strides = {3, 3}, .output_padding = {2, 1}},
+         op::ConvTranspose{.x = {1, 12, 6, 5}, .w = {12, 16, 3, 3}, .strides = {2, 2}, .dilations = {2, 2}},
+         op::ConvTranspose{.x = {1, 12, 6, 5}, .w = {12, 16, 4, 3}, .strides = {6, 2}, .dilations = {4, 3}},
+         op::ConvTranspose{.x = {1, 8, 6, 5}, .w = {8, 16, 3, 3}, .pads = {-2, -1, -3, -1}, .strides = {2, 2}},
+         op::ConvTranspose{.x = {1, 8, 6, 7}, .w = {8, 16, 3, 2}, .pads = {3, 4, 5, 2}, .strides = {2, 2}},
+         op::ConvTranspose{.x = {1, 8, 6, 7}, .w = {8, 16, 2, 2}, .pads = {2, 2, 2, 2}, .strides = {2, 2}},
+         op::ConvTranspose{.x = {1, 8, 1, 1}, .w = {8, 16, 4, 4}, .pads = {1, 1, 1, 1}, .strides = {5, 7}},
+         // One element of y, which sees nothing of x.
+         op::ConvTranspose{.x = {1, 8, 1, 1}, .w = {8, 16, 1, 1}, .pads = {-1, -1, 1, 1}, .strides = {3, 3}}});
+}
+
+TEST_CASE("Transposed convolutions of few channels agree with the reference", "[native]") {
+  check({op::ConvTranspose{.x = {1, 1, 9, 13}, .w = {1, 24, 4, 4}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
+         op::ConvTranspose{.x = {2, 3, 9, 13}, .w = {3, 17, 3, 5}, .strides = {2, 3}, .post = {bias, relu}},
+         op::ConvTranspose{.x = {1, 20, 9, 13}, .w = {20, 1, 2, 2}, .strides = {2, 2}, .post = {bias, sigmoid}},
+         op::ConvTranspose{.x = {1, 20, 9, 13}, .w = {20, 3, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
+         op::ConvTranspose{.x = {1, 2, 9, 40}, .w = {2, 2, 4, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 1}}});
+}
+
+TEST_CASE("Transposed convolutions of groups agree with the reference", "[native]") {
+  check(
+      {op::ConvTranspose{.x = {1, 96, 6, 7}, .w = {96, 32, 3, 3}, .strides = {2, 2}, .group = 2, .post = {bias, relu}},
+       op::ConvTranspose{.x = {1, 21, 9, 8},
+                         .w = {21, 1, 4, 4},
+                         .pads = {1, 1, 1, 1},
+                         .strides = {2, 2},
+                         .group = 21,
+                         .post = {bias}},
+       op::ConvTranspose{.x = {2, 40, 5, 7}, .w = {40, 4, 3, 3}, .strides = {2, 2}, .group = 10},
+       op::ConvTranspose{.x = {1, 6, 5, 50}, .w = {6, 3, 3, 3}, .strides = {2, 1}, .group = 3, .post = {bias}}});
+}
+
+TEST_CASE("Epilogues of transposed convolutions agree with the reference", "[native]") {
+  op::ConvTranspose conv{.x = {1, 24, 7, 20}, .w = {24, 40, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}};
+  for (const Epilogue& post : {Epilogue{bias, {add, TensorShape{}}, relu}, Epilogue{bias, swish},
+                               Epilogue{{mul, {40, 1, 1}}, {clip, -0.1, 0.1}}, Epilogue{bias, {mul, {13, 39}}}}) {
+    conv.post = post;
+    check({conv});
+  }
+}
+
 TEST_CASE("Products with weights agree with the reference", "[native]") {
   check({op::MatMul{.a = {37, 64}, .b = {64, 48}, .b_constant = true},
          op::MatMul{.a = {128, 700}, .b = {700, 67}, .b_constant = true, .post = {bias, gelu}},
@@ -148,6 +215,16 @@ TEST_CASE("Products and convolutions without a native kernel are refused with a 
         "no Conv with weights that are computed in backend native");
   CHECK(reason(op::Conv{.x = {1, 66, 9, 9}, .w = {66, 33, 3, 3}, .group = 2}) ==
         "no tile of backend native suits a Conv with groups of 33 channels");
+  CHECK(reason(op::ConvTranspose{.type = DataType::f16, .x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}) ==
+        "no f16 ConvTranspose in backend native");
+  CHECK(reason(op::ConvTranspose{.x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}, native::Isa::baseline) ==
+        "no ConvTranspose without AVX2 in backend native");
+  CHECK(reason(op::ConvTranspose{.x = {1, 8, 9, 9, 9}, .w = {8, 8, 3, 3, 3}}) ==
+        "no ConvTranspose of three axes in backend native");
+  CHECK(reason(op::ConvTranspose{.x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}, .w_constant = false}) ==
+        "no ConvTranspose with weights that are computed in backend native");
+  CHECK(reason(op::ConvTranspose{.x = {1, 66, 9, 9}, .w = {66, 3, 3, 3}, .strides = {2, 2}, .group = 2}) ==
+        "no tile of backend native suits a ConvTranspose with groups of 33 channels");
   CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .b_constant = true, .b_type = DataType::i4}) ==
         "no f32 MatMul in backend native");
   CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .b_type = DataType::u4}) ==

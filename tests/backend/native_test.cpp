@@ -428,9 +428,9 @@ TEST_CASE("Rotary embeddings agree with the reference", "[native]") {
 }
 
 TEST_CASE("What the native backend leaves to libraries is refused with a reason", "[native]") {
-  const auto result = native::backend()->plans(op::ConvTranspose{.x = {1, 3, 8, 8}, .w = {3, 4, 3, 3}}, 1);
+  const auto result = native::backend()->plans(op::AllReduce{.n = 8, .ranks = 2}, 1);
   REQUIRE(std::holds_alternative<Unsupported>(result));
-  CHECK(std::get<Unsupported>(result).reason == "no ConvTranspose in backend native");
+  CHECK(std::get<Unsupported>(result).reason == "no AllReduce in backend native");
 }
 
 }  // namespace benanza

@@ -50,9 +50,4 @@ void Blocked::unpack(const float* packed, float* plain) const {
   });
 }
 
-TensorShape blocked_shape(const TensorShape& shape, Index lanes) {
-  const bool one = shape[1] == 1;
-  return {shape[0], one ? 1 : (shape[1] + lanes - 1) / lanes, shape[2], shape[3], one ? 1 : lanes};
-}
-
 }  // namespace benanza::native

@@ -26,7 +26,4 @@ struct Blocked {
   void each_block(Visit visit) const;
 };
 
-/// The shape N C/lanes H W lanes; an operand of one channel broadcasts to all: N 1 H W 1.
-[[nodiscard]] TensorShape blocked_shape(const TensorShape& shape, Index lanes);
-
 }  // namespace benanza::native

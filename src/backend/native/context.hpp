@@ -147,6 +147,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Generate& op, const Context& context);
 [[nodiscard]] Result plans(const op::Conv& op, const Context& context);
 [[nodiscard]] Result plans(const op::ConvGradient& op, const Context& context);
+[[nodiscard]] Result plans(const op::ConvTranspose& op, const Context& context);
 [[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
 
 // Plans of 8-bit integers, in a file of their own.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct convolution. Each task takes some rows and columns of the result. It brings the part of x that they see into a
-// strip: zeros stand for the padding, and what a stride separates becomes neighbours. So all tiles are alike.
+// Direct convolution, transposed or not. Each task takes some rows and columns of all grids of the result. It brings
+// the part of x that they see into a strip: zeros stand for the padding, and what a stride separates becomes
+// neighbours. So all tiles are alike.
 #include "blocked.hpp"
 #include "convolution_shape.hpp"
 #include "tile_epilogue.hpp"
@@ -41,7 +42,7 @@ struct Cut {
   Index slots = 1;                          ///< rows of x in a strip
   Index reach = 0;                          ///< columns of a phase behind those of y
   Index phase = 0, line = 0, all = 0;       ///< floats of a phase, a slot, a strip
-  std::vector<Index> taps{};                ///< their offsets in a slot
+  std::vector<std::vector<Index>> taps{};   ///< of each grid: their offsets in a slot
 
   Cut(const ConvolutionShape& shape, TileShape tile, int threads);
   [[nodiscard]] Index row_tasks(const ConvolutionShape& shape) const { return parts_of(shape.rows.outputs(), rows); }
@@ -75,11 +76,13 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   };
   const auto read = [&] { return w.stride * phase; };  // floats of a slot that a task reads
   // Rows share the weights of a task, blocks the sums in registers.
-  const Index least = std::min(shape.blocks, parts_of(taps_of_tile, shape.taps()));
+  const Index grids = std::ssize(shape.grids);
+  const Index least = std::min(shape.blocks, parts_of(taps_of_tile * grids, std::max<Index>(shape.taps(), 1)));
   cut_columns(w.outputs());
   const auto exceed = [&] {  // x, or half of it by a panel of y, which the epilogue reads again
     if (shape.kind == TileKind::depthwise && h.kernel * read() > window_floats) return true;  // each tap reads it once
-    return std::max({h.kernel * read(), least * read(), 2 * panel * columns * shape.y_unit()}) > strip_floats;
+    const Index y_floats = panel * shape.row_step * columns * shape.column_step * shape.y_unit();
+    return std::max({h.kernel * read(), least * read(), 2 * y_floats}) > strip_floats;
   };
   while (exceed() && columns > 2 * step) cut_columns(columns / 2);
   rows = std::min(h.outputs(), least_rows);
@@ -96,13 +99,34 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   }
   slots = seen(rows);
   all = in_place ? 0 : round_up(blocks * slots * line, 16);
-  for (Index tap = 0; tap < w.kernel; ++tap) {
-    const Index at = tap * w.dilation;
-    taps.push_back(in_place ? at * shape.x_unit() : at % w.stride * phase + at / w.stride * shape.x_unit());
+  for (const auto& grid : shape.grids) {
+    auto& offsets = taps.emplace_back();
+    for (Index tap = 0; tap < grid.columns.window.kernel; ++tap) {
+      const Index at = w.pad_begin - grid.columns.window.pad_begin + tap * grid.columns.window.dilation;
+      offsets.push_back(in_place ? at * shape.x_unit() : at % w.stride * phase + at / w.stride * shape.x_unit());
+    }
   }
 }
 
-/// What a task computes.
+/// An operand of the epilogue with all axes of y.
+TensorShape all_axes(const TensorShape& operand) {
+  TensorShape padded = TensorShape::filled(4 - operand.size(), 1);
+  for (const auto dim : operand) padded.push_back(dim);
+  return padded;
+}
+/// Whether an operand lies in blocks as y does. One channel that all others share lies plainly.
+bool in_blocks(const ConvolutionShape& shape, const TensorShape& operand) {
+  return shape.y_blocked() && all_axes(operand)[1] == shape.all_channels;
+}
+/// The shape in which an operand, or y, lies in memory.
+TensorShape in_memory(const ConvolutionShape& shape, const TensorShape& operand) {
+  const TensorShape padded = all_axes(operand);
+  if (!shape.y_blocked()) return padded;
+  const bool blocked = in_blocks(shape, operand);
+  return {padded[0], blocked ? shape.parts * shape.vectors : 1, padded[2], padded[3], blocked ? shape.lanes : 1};
+}
+
+/// What a task computes: some rows and columns of each grid.
 struct Task {
   Index image = 0, part = 0, first_panel = 0, last_panel = 0;
   Range rows{}, columns{};
@@ -110,16 +134,15 @@ struct Task {
 
 class ConvolutionPlan final : public Plan {
  public:
-  ConvolutionPlan(const op::Conv& op, const Context& context, const ConvolutionShape& shape, TileShape tile,
+  ConvolutionPlan(const Operands& operands, const Context& context, const ConvolutionShape& shape, TileShape tile,
                   const Cut& cut, const TileEpilogue& epilogue)
-      : Plan({.algorithm = "direct:" + std::string(kind_names[static_cast<std::size_t>(shape.kind)]) +
-                           std::to_string(tile.positions) + "x" + std::to_string(tile.vectors) +
-                           ",threads=" + std::to_string(context.threads),
+      : Plan({.algorithm = "direct:" + name(shape) + std::to_string(tile.positions) + "x" +
+                           std::to_string(tile.vectors) + ",threads=" + std::to_string(context.threads),
               .threads = context.threads,
-              .inputs = layouts(op, shape, cut),
-              .outputs = {layout(op.y(), shape.y_blocked(), shape.lanes)},
+              .inputs = layouts(operands, shape, cut),
+              .outputs = {layout(operands.outputs[0].shape, shape.y_blocked(), shape.lanes)},
               .workspace_bytes = static_cast<std::size_t>(context.threads) * workspace(cut, epilogue)}),
-        operands_(op.operands()),
+        operands_(operands),
         shape_(shape),
         tile_(tile),
         cut_(cut),
@@ -128,23 +151,20 @@ class ConvolutionPlan final : public Plan {
         pool_(context.pool) {}
 
  private:
+  static std::string name(const ConvolutionShape& shape) {
+    return (shape.transposed ? "transposed_" : "") + std::string(kind_names[static_cast<std::size_t>(shape.kind)]);
+  }
   static std::size_t workspace(const Cut& cut, const TileEpilogue& epilogue) {
     return static_cast<std::size_t>(cut.all) * sizeof(float) + (epilogue.scratch_bytes() + 63) / 64 * 64;
   }
-  static Layout layout(const TensorShape& shape, bool in_blocks, Index lanes) {
-    if (in_blocks) return Blocked(shape, lanes).layout();
+  static Layout layout(const TensorShape& shape, bool blocked, Index lanes) {
+    if (blocked) return Blocked(all_axes(shape), lanes).layout();
     return {.bytes = static_cast<std::size_t>(element_count(shape)) * sizeof(float)};
   }
-  /// Operands of the epilogue lie as y does, those of one channel plainly.
-  static bool in_blocks(const ConvolutionShape& shape, const TensorShape& operand) {
-    return shape.y_blocked() && operand.size() == 4 && operand[1] != 1;
-  }
-  static std::vector<Layout> layouts(const op::Conv& op, const ConvolutionShape& shape, const Cut& cut) {
-    const Operands operands = op.operands();
+  static std::vector<Layout> layouts(const Operands& operands, const ConvolutionShape& shape, const Cut& cut) {
     auto result = plain_layouts(operands.inputs);
-    result[0] = layout(op.x, shape.x_blocked(), shape.lanes);
-    result[1] = {.name = std::string(kind_names[static_cast<std::size_t>(shape.kind)]) + std::to_string(cut.panel) +
-                         "x" + std::to_string(shape.y_unit()),
+    result[0] = layout(operands.inputs[0].shape, shape.x_blocked(), shape.lanes);
+    result[1] = {.name = name(shape) + std::to_string(cut.panel) + "x" + std::to_string(shape.y_unit()),
                  .bytes = static_cast<std::size_t>(shape.parts * shape.part_floats()) * sizeof(float)};
     for (std::size_t i = 2; i < result.size(); ++i)
       result[i] = layout(operands.inputs[i].shape, in_blocks(shape, operands.inputs[i].shape), shape.lanes);
@@ -156,7 +176,8 @@ class ConvolutionPlan final : public Plan {
     auto* const to = static_cast<float*>(packed);
     const TensorShape& operand = operands_.inputs[i].shape;
     if (i == 1) shape_.pack_weights(cut_.panel, from, to);
-    else if (i == 0 ? shape_.x_blocked() : in_blocks(shape_, operand)) Blocked(operand, shape_.lanes).pack(from, to);
+    else if (i == 0 ? shape_.x_blocked() : in_blocks(shape_, operand))
+      Blocked(all_axes(operand), shape_.lanes).pack(from, to);
     else std::copy_n(from, element_count(operand), to);
   }
   void do_unpack_output(std::size_t i, const void* packed, void* plain) const override {
@@ -204,7 +225,8 @@ class ConvolutionPlan final : public Plan {
       if (!cut_.in_place) fill(task, block, some, input<float>(arguments, 0), strip);
       for (Index panel = task.first_panel; panel < task.last_panel; ++panel) {
         for (Index row = task.rows.begin; row < task.rows.end; ++row)
-          multiply(task, block, some, panel, row, arguments, strip);
+          for (std::size_t grid = 0; grid < shape_.grids.size(); ++grid)
+            multiply(task, block, some, panel, grid, row, arguments, strip);
         if (block + some == shape_.blocks && epilogue_.finishes())
           finish(task, panel, arguments, reinterpret_cast<std::byte*>(strip + cut_.all));
       }
@@ -214,11 +236,17 @@ class ConvolutionPlan final : public Plan {
   /// The rest of the epilogue over a panel that a cache still holds.
   void finish(const Task& task, Index panel, const Arguments& arguments, std::byte* scratch) const {
     const Index first = panel * cut_.panel, end = std::min(first + cut_.panel, shape_.vectors);
-    const Index rows = task.columns.size() == shape_.columns.outputs() ? task.rows.size() : 1;  // that lie together
+    const Range rows = of_all_grids(task.rows, shape_.row_step, shape_.y_rows),
+                columns = of_all_grids(task.columns, shape_.column_step, shape_.y_columns);
+    const Index some = columns.size() == shape_.y_columns ? rows.size() : 1;  // rows that lie together
     for (Index vector = first; vector < end; ++vector)
-      for (Index row = task.rows.begin; row < task.rows.end; row += rows)
-        epilogue_.finish(arguments, y_at(task, vector, row, task.columns.begin),
-                         rows * task.columns.size() * shape_.y_unit(), scratch);
+      for (Index row = rows.begin; row < rows.end; row += some)
+        epilogue_.finish(arguments, y_at(task, vector, row, columns.begin), some * columns.size() * shape_.y_unit(),
+                         scratch);
+  }
+  /// The rows or columns of y that the grids have in a range of theirs.
+  static Range of_all_grids(Range range, Index step, Index y_size) {
+    return {range.begin * step, std::min(range.end * step, y_size)};
   }
 
   /// The first row of x in a task's strip.
@@ -230,7 +258,7 @@ class ConvolutionPlan final : public Plan {
            shape_.x_unit();
   }
   [[nodiscard]] Index y_at(const Task& task, Index vector, Index row, Index column) const {
-    const Index at = row * shape_.columns.outputs() + column;
+    const Index at = row * shape_.y_columns + column;
     return (((task.image * shape_.parts + task.part) * shape_.vectors + vector) * shape_.y_plane() + at) *
            shape_.y_unit();
   }
@@ -254,53 +282,57 @@ class ConvolutionPlan final : public Plan {
       }
   }
 
-  /// One row of a panel.
-  void multiply(const Task& task, Index first_block, Index blocks, Index panel, Index row, const Arguments& arguments,
-                const float* strip) const {
+  /// One row of a panel and a grid.
+  void multiply(const Task& task, Index first_block, Index blocks, Index panel, std::size_t of_grid, Index row,
+                const Arguments& arguments, const float* strip) const {
+    const Grid& grid = shape_.grids[of_grid];
+    const auto &rows = grid.rows.window, &columns = grid.columns.window;
+    const Range range{task.columns.begin, std::min(task.columns.end, grid.columns.outputs)};
+    if (row >= grid.rows.outputs || range.begin >= range.end) return;
     const bool lines = shape_.kind == TileKind::lines;
     const Index first = panel * cut_.panel, some = std::min(cut_.panel, shape_.vectors - first);
-    const Range window = shape_.window_rows(row);
-    TileArguments tile{.taps = cut_.taps.data(),
+    const Range window = grid.rows.taps(row, row + 1);
+    TileArguments tile{.taps = cut_.taps[of_grid].data(),
                        .blocks = blocks,
                        .rows = window.size(),
                        .inner = shape_.inner,
-                       .y_position = lines ? shape_.y_plane() : shape_.lanes,
+                       .y_position = lines ? shape_.y_plane() : shape_.column_step * shape_.lanes,
                        .y_vector = lines ? shape_.lanes : shape_.y_plane() * shape_.lanes,
                        .last = shape_.lanes,
                        .more = first_block > 0};
-    const Index x_row = row * shape_.rows.stride - shape_.rows.pad_begin + window.begin * shape_.rows.dilation;
+    const Index x_row = row * rows.stride - rows.pad_begin + window.begin * rows.dilation;
     const float* x = nullptr;
     if (cut_.in_place) {
-      x = input<float>(arguments, 0) + x_block(task, first_block) + x_row * cut_.line +
-          task.columns.begin * shape_.x_unit();
+      x = input<float>(arguments, 0) + x_block(task, first_block) + x_row * cut_.line + range.begin * shape_.x_unit();
       tile.x_block = x_block(task, 1) - x_block(task, 0);
     } else {
       x = strip + (x_row - first_slot(task)) * cut_.line;
       tile.x_block = cut_.slots * cut_.line;
     }
-    tile.x_row = shape_.rows.dilation * cut_.line;
+    tile.x_row = rows.dilation * cut_.line;
     tile.w_tap = shape_.tap_floats(some);
-    tile.w_row = shape_.columns.kernel * tile.w_tap;
-    tile.w_block = shape_.rows.kernel * tile.w_row;
+    tile.w_row = columns.kernel * tile.w_tap;
+    tile.w_block = rows.kernel * tile.w_row;
     tile.w = input<float>(arguments, 1) + task.part * shape_.part_floats() +
-             shape_.blocks * shape_.taps() * shape_.tap_floats(first) + first_block * tile.w_block +
-             window.begin * tile.w_row;
+             shape_.blocks * (shape_.taps() * shape_.tap_floats(first) + grid.taps_before * tile.w_tap) +
+             first_block * tile.w_block + window.begin * tile.w_row;
 
     const Index bias = (task.part * shape_.vectors + first) * shape_.y_unit();
     const bool whole = first_block + blocks == shape_.blocks;
-    const Index width = lines ? round_up(even(task.columns.size(), tile_.vectors * shape_.lanes), shape_.lanes)
-                              : even(task.columns.size(), tile_.positions);
-    for (Index column = task.columns.begin; column < task.columns.end; column += width) {
-      const Index end = std::min(column + width, task.columns.end), columns = end - column;
-      const Range taps = shape_.column_taps(column, end);
-      tile.x = x + (column - task.columns.begin) * shape_.x_unit();
+    const Index width = lines ? round_up(even(range.size(), tile_.vectors * shape_.lanes), shape_.lanes)
+                              : even(range.size(), tile_.positions);
+    for (Index column = range.begin; column < range.end; column += width) {
+      const Index end = std::min(column + width, range.end), count = end - column;
+      const Range taps = grid.columns.taps(column, end);
+      tile.x = x + (column - range.begin) * shape_.x_unit();
       tile.first_tap = taps.begin;
       tile.last_tap = taps.end;
-      const Index y = y_at(task, first, row, column);
+      const Index y =
+          y_at(task, first, grid.rows.first + row * shape_.row_step, grid.columns.first + column * shape_.column_step);
       tile.y = output<float>(arguments) + y;
       epilogue_.set(tile, arguments, bias, y, whole);
-      const Index vectors = lines ? parts_of(columns, shape_.lanes) : some, positions = lines ? some : columns;
-      if (lines) tile.last = columns - (vectors - 1) * shape_.lanes;
+      const Index vectors = lines ? parts_of(count, shape_.lanes) : some, positions = lines ? some : count;
+      if (lines) tile.last = count - (vectors - 1) * shape_.lanes;
       kernels_.tile[static_cast<std::size_t>(shape_.kind)][vectors - 1][positions - 1](tile);
     }
   }
@@ -314,13 +346,13 @@ class ConvolutionPlan final : public Plan {
   std::shared_ptr<const ThreadPool> pool_;
 };
 
-/// Kinds that suit the channels.
-std::vector<TileKind> kinds_for(const op::Conv& op) {
-  if (op.group > 1 && op.x[1] == op.group && op.w[0] == op.group) return {TileKind::depthwise};
+/// Kinds that suit the channels of x and y.
+std::vector<TileKind> kinds_for(Index x, Index y, Index group) {
+  if (group > 1 && x == group && y == group) return {TileKind::depthwise};
   std::vector<TileKind> kinds{TileKind::blocked};
-  if (op.group > 1) kinds.push_back(TileKind::grouped);
-  else if (op.x[1] <= few_channels) kinds = {TileKind::planar};
-  if (op.w[0] / op.group <= few_channels) kinds.push_back(TileKind::lines);
+  if (group > 1) kinds.push_back(TileKind::grouped);
+  else if (x <= few_channels) kinds = {TileKind::planar};
+  if (y / group <= few_channels) kinds.push_back(TileKind::lines);
   return kinds;
 }
 
@@ -339,36 +371,43 @@ std::vector<TileShape> tiles_for(const ConvolutionShape& shape, const Kernels& k
   return tiles;
 }
 
+template <class Op>
+Result direct_plans(const Op& op, const Context& context) {
+  const std::string kind_of_op(Op::kind);
+  if (context.kernels.tile[0][0][0] == nullptr)
+    return Unsupported{"no " + kind_of_op + " without AVX2 in backend native"};
+  if (op.x.size() != 4) return Unsupported{"no " + kind_of_op + " of three axes in backend native"};
+  if (!op.w_constant) return Unsupported{"no " + kind_of_op + " with weights that are computed in backend native"};
+  const Index lanes = context.kernels.lanes;
+  const TensorShape y = op.y(), one{1, y[1], 1, 1};
+  Plans plans;
+  for (const TileKind kind : kinds_for(op.x[1], y[1], op.group)) {
+    const auto shape = ConvolutionShape::make(op, kind, lanes);
+    if (!shape) continue;
+    const auto lies = [&shape](const TensorShape& operand) { return in_memory(*shape, operand); };
+    const auto epilogue = TileEpilogue::make(op.post, context.kernels, lies(y), lies(one), lies);
+    if (!epilogue) return Unsupported{"no " + kind_of_op + " with this epilogue in backend native"};
+    for (const TileShape tile : tiles_for(*shape, context.kernels))
+      plans.push_back(std::make_unique<ConvolutionPlan>(op.operands(), context, *shape, tile,
+                                                        Cut(*shape, tile, context.threads), *epilogue));
+  }
+  if (plans.empty())
+    return Unsupported{"no tile of backend native suits a " + kind_of_op + " with groups of " +
+                       std::to_string(op.x[1] / op.group) + " channels"};
+  return plans;
+}
+
 }  // namespace
 
 Result plans(const op::Conv& op, const Context& context) {
   if (is_8_bit(op.type)) return integer_plans(op, context);
   if (op.type != DataType::f32 || op.w_type || op.y_type) return unsupported(op.kind, op.type);
-  if (context.kernels.tile[0][0][0] == nullptr) return Unsupported{"no Conv without AVX2 in backend native"};
-  if (op.x.size() != 4) return Unsupported{"no Conv of three axes in backend native"};
-  if (!op.w_constant) return Unsupported{"no Conv with weights that are computed in backend native"};
-  const Index lanes = context.kernels.lanes;
-  Plans plans;
-  for (const TileKind kind : kinds_for(op)) {
-    const auto shape = ConvolutionShape::make(op, kind, lanes);
-    if (!shape) continue;
-    const TensorShape y = op.y(), one{1, y[1], 1, 1};
-    const bool blocked = shape->y_blocked();
-    const auto in_memory = [&](const TensorShape& operand) {
-      TensorShape padded = TensorShape::filled(4 - operand.size(), 1);
-      for (const auto dim : operand) padded.push_back(dim);
-      return blocked ? blocked_shape(padded, lanes) : padded;
-    };
-    const auto epilogue = TileEpilogue::make(op.post, context.kernels, in_memory(y), in_memory(one), in_memory);
-    if (!epilogue) return Unsupported{"no Conv with this epilogue in backend native"};
-    for (const TileShape tile : tiles_for(*shape, context.kernels))
-      plans.push_back(
-          std::make_unique<ConvolutionPlan>(op, context, *shape, tile, Cut(*shape, tile, context.threads), *epilogue));
-  }
-  if (plans.empty())
-    return Unsupported{"no tile of backend native suits a Conv with groups of " + std::to_string(op.w[1]) +
-                       " channels"};
-  return plans;
+  return direct_plans(op, context);
+}
+
+Result plans(const op::ConvTranspose& op, const Context& context) {
+  if (op.type != DataType::f32) return unsupported(op.kind, op.type);
+  return direct_plans(op, context);
 }
 
 }  // namespace benanza::native

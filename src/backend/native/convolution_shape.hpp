@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvolutionShape: a convolution as tiles see it. It falls into parts that share no channel; a part sums over blocks
-// of its input channels and has some vectors of output channels.
+// of its input channels and has some vectors of output channels. Grids share y among themselves.
 #pragma once
 
-#include "kernels.hpp"
-#include <benanza/detail/window.hpp>
+#include "convolution_grid.hpp"
 #include <benanza/op/conv.hpp>
-#include <benanza/plan/thread_pool.hpp>
+#include <benanza/op/conv_transpose.hpp>
 
 #include <optional>
 #include <vector>
@@ -22,29 +21,39 @@ struct ConvolutionShape {
   Index inner = 1;                       ///< input channels of a tap
   Index x_channels = 1, y_channels = 1;  ///< channels of a part
   Index all_channels = 1;                ///< channels of y
-  detail::Window rows{}, columns{};
+  Index group_channels = 1;              ///< channels of y in a group
+  bool transposed = false;
+  Index kernel_taps = 1, kernel_columns = 1;
+  detail::Window rows{}, columns{};     ///< windows that hold those of all grids
+  Index row_step = 1, column_step = 1;  ///< from one element of a grid to the next in y
+  Index y_rows = 1, y_columns = 1;
+  std::vector<Grid> grids{};
 
-  /// Nothing where the channels do not suit the kind.
+  /// Nothing where the channels or the steps do not suit the kind.
   [[nodiscard]] static std::optional<ConvolutionShape> make(const op::Conv& op, TileKind kind, Index lanes);
+  [[nodiscard]] static std::optional<ConvolutionShape> make(const op::ConvTranspose& op, TileKind kind, Index lanes);
 
   /// Whether x, or y, lies in blocks of channels.
   [[nodiscard]] bool x_blocked() const { return kind != TileKind::planar && kind != TileKind::lines; }
   [[nodiscard]] bool y_blocked() const { return kind != TileKind::lines; }
   [[nodiscard]] Index x_unit() const { return x_blocked() ? lanes : 1; }
   [[nodiscard]] Index y_unit() const { return y_blocked() ? lanes : 1; }
-  [[nodiscard]] Index taps() const { return rows.kernel * columns.kernel; }
+  /// Of all grids together.
+  [[nodiscard]] Index taps() const { return grids.back().taps_before + grids.back().taps(); }
   /// Floats of the weights of one tap for so many vectors of y.
   [[nodiscard]] Index tap_floats(Index some) const { return inner * some * y_unit(); }
   /// Floats of the weights of a part.
   [[nodiscard]] Index part_floats() const { return blocks * taps() * tap_floats(vectors); }
-  [[nodiscard]] Index y_plane() const { return rows.outputs() * columns.outputs(); }
+  [[nodiscard]] Index y_plane() const { return y_rows * y_columns; }
 
-  /// Weights M C/group H W to part, panel of `panel` vectors of y, block, tap, inner channel, vector.
+  /// Weights to part, panel of `panel` vectors of y, grid, block, tap, inner channel, vector.
   void pack_weights(Index panel, const float* w, float* packed) const;
-  /// Input rows that row `row` of y sees.
-  [[nodiscard]] Range window_rows(Index row) const;
-  /// Taps that some of the columns [begin, end) of y see.
-  [[nodiscard]] Range column_taps(Index begin, Index end) const;
+
+ private:
+  /// Cuts the channels into blocks and vectors; whether they suit the kind.
+  [[nodiscard]] bool cut_channels(Index x_channels_of_all, Index groups);
+  /// Where the weights of tap 0 lie for channel `to` of y and channel `from` of its group of x.
+  [[nodiscard]] Index weights_at(Index to, Index from, Index depth) const;
 };
 
 }  // namespace benanza::native

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grid: rows and columns of y that lie equally far apart, and the ordinary convolution that makes them from x. A
+// convolution is one grid. A transposed one of stride s falls into s grids along each axis: their elements lie s apart,
+// and each has its own taps of the kernel.
+#pragma once
+
+#include "kernels.hpp"
+#include <benanza/detail/window.hpp>
+#include <benanza/plan/thread_pool.hpp>
+
+#include <vector>
+
+namespace benanza::native {
+
+/// A grid along one axis.
+struct GridAxis {
+  detail::Window window{};      ///< over x; of no taps where the grid sees nothing
+  Index outputs = 0;            ///< elements of the grid
+  Index first = 0;              ///< the first of them in y
+  Index tap = 0, tap_step = 1;  ///< the first tap in the kernel, and from one to the next
+
+  /// The one grid of a convolution.
+  explicit GridAxis(const detail::Window& of_convolution) : window(of_convolution), outputs(window.outputs()) {}
+  /// Grid `first_output` of a transposed convolution. Its taps come in the order of the elements of x.
+  /// \param reverse  the convolution that maps y to x
+  GridAxis(const detail::Window& reverse, Index x_size, Index first_output);
+
+  /// Taps of the windows of elements [begin, end) that lie in x.
+  [[nodiscard]] Range taps(Index begin, Index end) const;
+};
+
+/// All grids of a transposed convolution along one axis, the largest first. Parameter as above.
+[[nodiscard]] std::vector<GridAxis> transposed_grids(const detail::Window& reverse, Index x_size);
+/// The window of stride 1 that holds those of all grids.
+[[nodiscard]] detail::Window window_around(const std::vector<GridAxis>& grids);
+
+struct Grid {
+  GridAxis rows, columns;
+  Index taps_before = 0;  ///< those of the grids in front of this one
+
+  [[nodiscard]] Index taps() const { return rows.window.kernel * columns.window.kernel; }
+};
+
+}  // namespace benanza::native
