@@ -16,6 +16,15 @@ namespace {
 /// Bytes in a plan's layout, aligned.
 Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_cast<std::int64_t>(bytes)}); }
 
+/// Whether the processor sums 8-bit products in 32 bits.
+bool has_vnni() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512vnni") != 0;
+#else
+  return true;
+#endif
+}
+
 }  // namespace
 
 bool takes_any_operands(const Layer& layer) {
@@ -62,7 +71,11 @@ std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
     if (numbers == bound.parameters) return plan;
   auto& found = known.emplace_back(bound.parameters, nullptr).second;
   if (choice_) return found = choice_(bound);
-  for (const auto& backend : backends_) {
+  auto backends = backends_;
+  if (is_8_bit(type(bound.layer)) && !has_vnni())  // oneDNN saturates sums of 8-bit products at 16 bits
+    std::stable_partition(backends.begin(), backends.end(),
+                          [](const auto& backend) { return backend->name() == "native"; });
+  for (const auto& backend : backends) {
     auto drafts = backend->drafts_with(bound.layer, threads_, bound.parameters);
     auto* list = std::get_if<PlanDrafts>(&drafts);
     if (list == nullptr) continue;
