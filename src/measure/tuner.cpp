@@ -20,8 +20,8 @@ Seconds guess(const TuningTask& task) {
   return {layer_cost.flops.value / 50e9 + layer_cost.bytes().value / 10e9};
 }
 
-/// Its part in the time for first visits: its calls, and what each of its plans takes in addition to calls. About half
-/// of the plans pack the weights, at roughly 0.5 GB/s. For a large dense layer, packing takes much longer than a call.
+/// The time that first visits of a task need: its calls and the preparation of its plans. About half of the plans pack
+/// the weights, at roughly 0.5 GB/s. In a large dense layer, packing is slower than a call.
 Seconds claim(const TuningTask& task) {
   double weights = 0;
   for (const auto& operand : task.operands.inputs)

@@ -389,8 +389,8 @@ class LiveElements {
   };
 
   /// Not every pass makes what some pass makes: the last one what is read behind the loop, those before it what the
-  /// next one reads, and each what is needed of its collected results. No pass behind them takes place. Nothing
-  /// where the passes are not known. Where there are too many kinds of passes, the rest count nothing.
+  /// next one reads, and each what is needed of its collected results. Later passes do not run. Empty if the
+  /// passes are not known. If there are too many kinds of passes, the rest do not count.
   std::optional<PassNeeds> leave_passes(const Node& node, const Values& values, const Values& wanted,
                                         std::size_t carried, std::size_t body_skip, std::size_t out_skip) {
     constexpr std::size_t most_kinds = 32, most_steps = 10'000;

@@ -19,7 +19,8 @@ struct Ramp {
   bool operator==(const Ramp&) const = default;
 };
 
-/// The ramp of a tensor whose elements `number` tells, by their row-major places; nothing where they do not go up so.
+/// The ramp that the elements of a tensor form. `number` gives the element at a row-major place. Empty if they form
+/// none.
 template <class Number>
 [[nodiscard]] std::optional<Ramp> find_ramp(std::span<const std::int64_t> dims, const Number& number) {
   std::int64_t count = 1;

@@ -14,7 +14,7 @@ namespace benanza::native {
 
 /// A grid along one axis.
 struct GridAxis {
-  detail::Window window{};      ///< over x; of no taps where the grid sees nothing
+  detail::Window window{};      ///< over x; it has no taps if the grid reads no element of x
   Index outputs = 0;            ///< elements of the grid
   Index first = 0;              ///< the first of them in y
   Index tap = 0, tap_step = 1;  ///< the first tap in the kernel, and from one to the next
@@ -36,7 +36,7 @@ struct GridAxis {
 
 struct Grid {
   GridAxis rows, columns;
-  Index taps_before = 0;  ///< those of the grids in front of this one
+  Index taps_before = 0;  ///< the number of taps in the grids before this one
 
   [[nodiscard]] Index taps() const { return rows.window.kernel * columns.window.kernel; }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvolutionShape: a convolution as tiles see it. It falls into parts that share no channel; a part sums over blocks
-// of its input channels and has some vectors of output channels. Grids share y among themselves.
+// of its input channels and has some vectors of output channels. Each element of y belongs to one grid.
 #pragma once
 
 #include "convolution_grid.hpp"
@@ -38,7 +38,7 @@ struct ConvolutionShape {
   [[nodiscard]] bool y_blocked() const { return kind != TileKind::lines; }
   [[nodiscard]] Index x_unit() const { return x_blocked() ? lanes : 1; }
   [[nodiscard]] Index y_unit() const { return y_blocked() ? lanes : 1; }
-  /// Of all grids together.
+  /// The number of taps in all grids.
   [[nodiscard]] Index taps() const { return grids.back().taps_before + grids.back().taps(); }
   /// Floats of the weights of one tap for so many vectors of y.
   [[nodiscard]] Index tap_floats(Index some) const { return inner * some * y_unit(); }

@@ -198,8 +198,8 @@ class KnownElementwise {
   std::string type_;
 };
 
-/// For a ScatterND that replaces a slice by its updates the first place along each axis that it cuts; nothing where the
-/// indices name other places, where data tell them, or where elements are combined.
+/// For a ScatterND that replaces a slice by its updates: where the slice begins along each axis. Empty if the indices
+/// form another pattern or depend on data, or if elements are combined.
 [[nodiscard]] inline std::optional<Dims> assigned_slice(const SizedNode& at) {
   if (at.node.op_type != "ScatterND" || at.node.attribute<std::string>("reduction", "none") != "none")
     return std::nullopt;

@@ -386,7 +386,7 @@ struct KnownInput {
           }};
 }
 
-/// STFT: a frame is made of its samples; nothing where data tell which these are.
+/// STFT: a frame needs its own samples. Empty if their places depend on data.
 [[nodiscard]] inline std::optional<LiveRule> frames(const SizedNode& at) {
   const auto step = scalar(at.graph.input(at.node, 1));
   const Value *window = optional_input(at.node, at.graph, 2), *given = optional_input(at.node, at.graph, 3);

@@ -22,7 +22,8 @@ struct Stacking {
   std::size_t axis = 0;
   bool reversed = false;  ///< the last pass first
 };
-/// For output `i` of a Loop or Scan, behind `carried` that are not collected; nothing where the axis is none of its.
+/// How passes are collected in output `i` of a Loop or Scan, whose first `carried` outputs are not collected. Empty if
+/// the output does not have that axis.
 [[nodiscard]] inline std::optional<Stacking> stacking(const Node& node, std::size_t i, std::size_t carried,
                                                       std::size_t rank) {
   const auto given = [&](const char* key) {
