@@ -223,12 +223,20 @@ def wraps(room, root):
                for path in sources_of(room, root) for _, angled, included in includes_of(path) if angled)
 
 
+def compiles_headers(path):
+    """Whether a source only compiles what headers define (benanza/detail/compiled.hpp)."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "#define BENANZA_INLINE" in lines and all(not line or line.startswith(("//", "#")) for line in lines)
+
+
 def needlessly_compiled(root):
     """Sources of rooms that could be header-only: they wrap nothing, and stand on no compiled room but `results`, whose rows are plain data."""
     compiled = {room for room in ROOMS if wraps(room, root)}
     for room in ROOMS:
         if not compiled & ({room} | rooms_below(room) - {"results"}):
             for path in sources_of(room, root):
+                if compiles_headers(path):
+                    continue
                 yield f"{path.relative_to(root)}: {room} is pure computation: header-only"
 
 

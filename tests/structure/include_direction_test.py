@@ -82,6 +82,12 @@ class IncludeDirection(unittest.TestCase):
         self.assertEqual(found_in(wrapper | pure), [])
         self.assertEqual(found_in(pure), ["src/gap/gap.cpp: gap is pure computation: header-only"])
 
+    def test_a_source_may_compile_what_headers_define(self):
+        source = "// Comment.\n#define BENANZA_INLINE\n\n#include <benanza/model/graph.hpp>\n"
+        self.assertEqual(found_in({"src/fusion/fusion.cpp": source}), [])
+        code = {"src/fusion/fusion.cpp": source + "int more() { return 1; }\n"}
+        self.assertEqual(found_in(code), ["src/fusion/fusion.cpp: fusion is pure computation: header-only"])
+
     def test_benanza_hpp_has_what_the_analyzer_links(self):
         linked = {"CMakeLists.txt": "target_link_libraries(benanza_analyzer INTERFACE benanza_onnx benanza_results benanza_rules2019)\n"}
         found = found_in(linked | {"include/benanza/benanza.hpp": "#include <benanza/bounds/analysis.hpp>\n#include <benanza/bounds/analyze.hpp>\n"})

@@ -4,10 +4,12 @@
 // that read the same input are merged, also that of a gate with what it gates, and remaining sums join their norms.
 #pragma once
 
+#include <benanza/fusion/fuse.hpp>
+
+#ifndef BENANZA_COMPILED
 #include <benanza/fusion/activation.hpp>
 #include <benanza/fusion/attention.hpp>
 #include <benanza/fusion/epilogue_group.hpp>
-#include <benanza/fusion/fuse.hpp>
 #include <benanza/fusion/gated_product.hpp>
 #include <benanza/fusion/normalization.hpp>
 #include <benanza/fusion/padding.hpp>
@@ -17,7 +19,7 @@
 
 namespace benanza {
 
-inline std::vector<Pattern> default_patterns() {
+BENANZA_INLINE std::vector<Pattern> default_patterns() {
   return {{"activation", detail::match_activation},
           {"norm", detail::match_norm},
           {"rotary", detail::match_rotary},
@@ -31,3 +33,4 @@ inline std::vector<Pattern> default_patterns() {
 }
 
 }  // namespace benanza
+#endif

@@ -2,14 +2,10 @@
 // Fusion: which nodes one library call can do together, and which need no call.
 #pragma once
 
-#include <benanza/fusion/moved_in_place.hpp>
 #include <benanza/fusion/pattern.hpp>
-#include <benanza/model/group_flops.hpp>
 #include <benanza/model/layer_graph.hpp>
 
-#include <algorithm>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace benanza {
@@ -27,76 +23,8 @@ namespace benanza {
   return fuse(make_layer_graph(graph), patterns);
 }
 
-namespace detail {
-
-/// Compulsory bytes of the groups, and what is needed of them, from the nodes that they cover.
-inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
-  for (auto& group : fused.layers) {
-    if (group.members.size() < 2) continue;
-    DistinctBytes reads(single), needed(single);
-    const auto inside = [&](std::size_t layer) {
-      return std::find(group.members.begin(), group.members.end(), layer) != group.members.end();
-    };
-    const auto leaves = [&](TensorId id) {
-      return std::find(group.outputs.begin(), group.outputs.end(), id) != group.outputs.end();
-    };
-    group.written = {};
-    group.needed = {};
-    Flops all{};
-    for (auto member : group.members) {
-      const auto& part = single.layers[member];
-      all += cost(part.layer).flops;
-      group.needed.flops += part.needed.flops;
-      for (std::size_t k = 0; k < part.outputs.size(); ++k)
-        if (leaves(part.outputs[k]))
-          group.needed.written += single.tensors[part.outputs[k]].bytes() * part.live.output(k);
-      for (std::size_t k = 0; k < part.inputs.size(); ++k) {
-        if (!part.inputs[k]) continue;
-        const auto& tensor = single.tensors[*part.inputs[k]];
-        if (!tensor.producers.empty() && std::all_of(tensor.producers.begin(), tensor.producers.end(), inside))
-          continue;
-        const Bytes touched = touched_input(tensor, part.layer, k);
-        reads.add(*part.inputs[k], touched);
-        needed.add(*part.inputs[k], touched, part.live.input(k));
-      }
-    }
-    for (auto output : group.outputs) group.written += single.tensors[output].bytes();
-    group.read_activations = reads.activations();
-    group.read_weights = reads.weights();
-    group.needed.activations = needed.activations();
-    group.needed.weights = needed.weights();
-    Cost whole = cost(group.layer);  // a folded batch norm is one vector, not four
-    whole.flops = group_flops(group, single);
-    const Bytes excess = reads.weights() + reads.activations() - whole.weights - whole.activations;
-    if (excess.value > 0) {
-      group.read_weights = std::max(Bytes{}, group.read_weights - excess);
-      group.needed.weights = std::max(Bytes{}, group.needed.weights - excess);
-    }
-    group.live = {.flops = all.value > 0 ? group.needed.flops / all : 1};
-    for (const auto member : group.members) {
-      const LiveShare& live = single.layers[member].live;
-      group.live.readers.insert(group.live.readers.end(), live.readers.begin(), live.readers.end());
-      group.live.conditional = group.live.conditional || live.conditional;
-    }
-    // Zeros that a Pad adds are not multiplied: that is in what is needed of the convolution, and in the whole.
-    const bool padded = std::any_of(group.members.begin(), group.members.end(), [&](std::size_t member) {
-      return std::holds_alternative<op::Pad>(single.layers[member].layer);
-    });
-    // Nor does adding zeros count, where one of several products has no bias.
-    group.needed.flops = std::min(group.needed.flops, padded ? whole.flops : whole.flops * group.live.flops);
-    if (padded && whole.flops.value > 0) group.live.flops = group.needed.flops / whole.flops;
-  }
-}
-
-}  // namespace detail
-
-inline LayerGraph fuse(const LayerGraph& single, std::span<const Pattern> patterns) {
-  LayerGraph result = single;
-  result.form = Form::fused;
-  for (const auto& pattern : patterns) result = detail::apply(std::move(result), pattern);
-  detail::move_in_place(result);
-  detail::count_bytes(result, single);
-  return result;
-}
-
 }  // namespace benanza
+
+#ifndef BENANZA_COMPILED
+#include <benanza/fusion/detail/fuse.hpp>
+#endif

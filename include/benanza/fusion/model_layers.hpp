@@ -3,77 +3,19 @@
 #pragma once
 
 #include <benanza/fusion.hpp>
-#include <benanza/fusion/moved_strides.hpp>
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/model/layer_set.hpp>
 #include <benanza/model/model_layers.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <span>
-#include <vector>
 
 namespace benanza {
 
-namespace detail {
-
-/// How much of the arithmetic of these layers is needed, and who reads no more than a part.
-[[nodiscard]] inline LiveShare live_share(const LayerGraph& single, std::span<const std::size_t> members) {
-  LiveShare result;
-  Flops all{}, needed{};
-  for (const auto member : members) {
-    const Occurrence& at = single.layers[member];
-    all += cost(at.layer).flops;
-    needed += at.needed.flops;
-    result.readers.insert(result.readers.end(), at.live.readers.begin(), at.live.readers.end());
-    result.conditional = result.conditional || at.live.conditional;
-  }
-  if (all.value > 0) result.flops = needed / all;
-  return result;
-}
-
-/// The fused form of a graph whose strides have been moved, in terms of the single form of the graph before that. No
-/// value if a pattern puts an added Slice into a group.
-[[nodiscard]] inline std::optional<LayerGraph> fuse(const MovedStrides& moved, const LayerGraph& single,
-                                                    std::span<const Pattern> patterns) {
-  const LayerGraph changed = make_layer_graph(moved.graph);
-  std::vector<std::optional<std::size_t>> origin;
-  std::size_t next = 0;
-  for (const auto& at : changed.layers)
-    origin.push_back(moved.slices.contains(at.nodes.front()) ? std::nullopt : std::optional(next++));
-  LayerGraph fused = benanza::fuse(changed, patterns);
-  for (auto& group : fused.layers) {
-    std::vector<std::size_t> members;
-    bool is_changed = false;
-    for (std::size_t k = 0; k < group.members.size(); ++k) {
-      const auto& layer = changed.layers[group.members[k]].layer;
-      const auto before = origin[group.members[k]];
-      if (!before && group.members.size() > 1) return std::nullopt;
-      if (!before) continue;
-      members.push_back(*before);
-      if (single.layers[*before].layer == layer) continue;
-      is_changed = true;
-      if (!is_free(group.layer)) group.pieces.push_back({k, 1, layer});
-    }
-    group.members = std::move(members);
-    if (is_changed) group.live = live_share(single, group.members);
-  }
-  return fused;
-}
-
-}  // namespace detail
-
-[[nodiscard]] inline ModelLayers make_model_layers(const Graph& graph, std::span<const Pattern> patterns) {
-  ModelLayers result{.single = make_layer_graph(graph)};
-  std::optional<LayerGraph> fused;
-  if (const auto moved = move_strides(graph)) fused = detail::fuse(*moved, result.single, patterns);
-  result.fused = fused ? *std::move(fused) : fuse(result.single, patterns);
-  return result;
-}
-[[nodiscard]] inline ModelLayers make_model_layers(const Graph& graph) {
-  return make_model_layers(graph, default_patterns());
-}
+[[nodiscard]] ModelLayers make_model_layers(const Graph& graph, std::span<const Pattern> patterns);
+/// With the default patterns.
+[[nodiscard]] ModelLayers make_model_layers(const Graph& graph);
 
 /// Adds the layers that have to be measured for a model's bounds: its single layers, the groups of its fused form, and
 /// the parts of them that are one call too; neither free nor opaque layers.
@@ -97,3 +39,7 @@ inline void add_measurable(const ModelLayers& model, LayerSet& set) {
 }
 
 }  // namespace benanza
+
+#ifndef BENANZA_COMPILED
+#include <benanza/fusion/detail/model_layers.hpp>
+#endif

@@ -2,7 +2,7 @@
 // The edges and bytes of a LayerGraph, counted when all of its layers are there.
 #pragma once
 
-#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/detail/layer_graph_builder.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerGraphBuilder: what make_layer_graph computes with.
+#pragma once
+
+#include <benanza/model/detail/constant_origins.hpp>
+#include <benanza/model/distinct_bytes.hpp>
+#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/live_elements.hpp>
+#include <benanza/model/make_layer.hpp>
+#include <benanza/model/memory_bound.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+namespace detail {
+
+/// Builds the single form; one instance a call.
+class LayerGraphBuilder {
+ public:
+  [[nodiscard]] LayerGraph build(const Graph& graph) {
+    result_.model = graph.name;
+    result_.file = graph.file;
+    result_.batch = graph.batch;
+    result_.dims = graph.dims;
+    result_.assumed = graph.assumed;
+    live_.emplace(graph);
+    Scope scope(graph.values.size());
+    walk(graph, scope, {});
+    for (ValueId output : graph.outputs) result_.tensors[tensor(graph, scope, output)].output = true;
+    connect();
+    totals(graph, scope);
+    result_.dead = dead_work(result_.layers);
+    for (const auto& [type, nodes] : uncounted_)
+      result_.unknown.push_back("'" + nodes.front() + "'" +
+                                (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " more" : "") + " (" +
+                                type + "): known by bytes alone, the arithmetic is not counted");
+    return std::move(result_);
+  }
+
+ private:
+  using Scope = std::vector<std::optional<TensorId>>;  // tensors of one graph's values
+  struct Context {
+    std::int64_t repeat = 1;
+    std::vector<Branch> branches{};
+  };
+
+  TensorId tensor(const Graph& graph, Scope& scope, ValueId id) {
+    if (!scope[id]) {
+      const Value& value = graph.values[id];
+      LayerTensor made{.name = value.name,
+                       .type = value.type,
+                       .dims = value.dims,
+                       .constant = value.constant,
+                       .trained = value.trained,
+                       .needed = live_->of(graph, id)};
+      if (value.sparse) made.stored = Bytes{value.sparse->bytes};
+      if (value.literal && value.elements() == 1)
+        made.scalar = value.literal->floats.empty()
+                          ? static_cast<double>(value.literal->ints.empty() ? 0 : value.literal->ints[0])
+                          : value.literal->floats[0];
+      scope[id] = result_.tensors.size();
+      result_.tensors.push_back(std::move(made));
+      if (value.constant) refer_to_stored(graph, scope, id);
+    }
+    return *scope[id];
+  }
+
+  /// Reading a computed constant takes no more bytes than what the file stores for it.
+  void refer_to_stored(const Graph& graph, Scope& scope, ValueId id) {
+    const auto origins = origins_.of(graph, id);
+    if (!origins) return;
+    std::map<TensorId, Bytes> stored;
+    for (const auto& origin : *origins) {
+      const TensorId from = tensor(graph, scope, origin.value);
+      settle(from);
+      for (const auto& share : result_.tensors[from].behind) {
+        Bytes& sum = stored[share.base];
+        sum = std::min(result_.tensors[share.base].bytes(), sum + share.bytes * origin.share);
+      }
+    }
+    Bytes all{};
+    std::vector<Share> behind;
+    for (const auto& [base, bytes] : stored) {
+      all += bytes;
+      behind.push_back({base, bytes});
+    }
+    if (behind.empty()) {  // made of sizes alone
+      behind.push_back({*scope[id], Bytes{}});
+      bypassed_.insert(*scope[id]);
+    }
+    if (all.value <= graph.value(id).bytes()) result_.tensors[*scope[id]].behind = std::move(behind);
+    else
+      for (const auto& share : behind) bypassed_.insert(share.base);
+  }
+
+  void walk(const Graph& graph, Scope& scope, const Context& context) {
+    for (const Node& node : graph.nodes) {
+      if (node.bodies.empty()) leaf(graph, scope, node, context);
+      else if (node.op_type == "If") branch(graph, scope, node, context);
+      else loop(graph, scope, node, context);
+    }
+  }
+
+  void leaf(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
+    Occurrence made{.layer = make_layer(node, graph),
+                    .nodes = {node.name},
+                    .members = {result_.layers.size()},
+                    .repeat = context.repeat,
+                    .branches = context.branches,
+                    .live = live_->of(node)};
+    for (const auto& input : node.inputs)
+      made.inputs.push_back(input ? std::optional(tensor(graph, scope, *input)) : std::nullopt);
+    for (const auto& output : node.outputs)
+      if (output) made.outputs.push_back(tensor(graph, scope, *output));
+    for (TensorId output : made.outputs) result_.tensors[output].producers.push_back(result_.layers.size());
+    nodes_.push_back(&node);
+    certain_.push_back(certain_places({node, graph, made.layer}));
+    note_caches(graph, scope, node, made.layer);
+    if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
+        opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)))
+      uncounted_[onnx_type(node)].push_back(node.name);
+    if (!knows_sizes(graph, node))
+      result_.unknown.push_back("the size of '" + node.name + "' (" + node.op_type +
+                                ") depends on data: counted at its least");
+    result_.layers.push_back(std::move(made));
+  }
+
+  /// What a layer of attention hands on of its operands is moved, not computed.
+  void note_caches(const Graph& graph, Scope& scope, const Node& node, const Layer& layer) {
+    if (!std::holds_alternative<op::Attention>(layer)) return;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      for (const std::size_t k : op::Attention::cached_inputs(node, i))
+        if (node.outputs[i] && node.has_input(k))
+          cached_[tensor(graph, scope, *node.outputs[i])].push_back(tensor(graph, scope, *node.inputs[k]));
+    if (op::Attention::is_filled_by_data(node, graph))
+      result_.unknown.push_back("how much of the cache of '" + node.name + "' (" + node.op_type +
+                                ") is filled depends on data: all of it is counted");
+  }
+
+  /// False where sizes become unknown: at the node that makes such a value, or reads one computed from constants.
+  [[nodiscard]] static bool knows_sizes(const Graph& graph, const Node& node) {
+    const auto is_made = [&](const auto& id) { return id && graph.value(*id).unknown_size; };
+    const auto is_read = [&](const auto& id) {
+      return id && graph.value(*id).constant && graph.value(*id).data_dependent;
+    };
+    return std::none_of(node.outputs.begin(), node.outputs.end(), is_made) &&
+           std::none_of(node.inputs.begin(), node.inputs.end(), is_read);
+  }
+
+  Scope enter(const Graph& graph, Scope& scope, const Graph& body) {
+    Scope inner(body.values.size());
+    for (const auto& [in, out] : body.captures) inner[in] = tensor(graph, scope, out);
+    return inner;
+  }
+
+  /// Tensors read by control flow have a consumer that is not a layer.
+  void keep(TensorId id) { result_.tensors[id].output = true; }
+
+  void branch(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
+    if (node.has_input(0)) keep(tensor(graph, scope, *node.inputs[0]));  // the condition
+    const std::size_t choice = result_.choices.size();
+    result_.choices.push_back({.node = node.name, .within = context.branches});
+    for (std::size_t b = 0; b < node.bodies.size(); ++b) {
+      const Graph& body = node.bodies[b].graph;
+      result_.choices[choice].labels.push_back(node.bodies[b].label);
+      Scope inner = enter(graph, scope, body);
+      Context here = context;
+      here.branches.push_back({choice, b});
+      walk(body, inner, here);
+      for (std::size_t i = 0; i < node.outputs.size() && i < body.outputs.size(); ++i) {
+        if (!node.outputs[i]) continue;
+        const TensorId from = tensor(body, inner, body.outputs[i]);
+        auto& joined = result_.tensors[tensor(graph, scope, *node.outputs[i])];
+        for (auto producer : result_.tensors[from].producers) joined.producers.push_back(producer);
+        keep(from);
+      }
+    }
+  }
+
+  void loop(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
+    const Graph& body = node.bodies[0].graph;
+    const bool scan = node.op_type == "Scan";
+    const auto scanned = scan ? static_cast<std::size_t>(node.attribute<std::int64_t>("num_scan_inputs", 0)) : 0;
+    const std::size_t skip = scan ? (node.opset < 9 ? 1 : 0) : 2;  // lengths; trip count and condition
+    const std::size_t body_skip = scan ? 0 : 2;                    // iteration number and condition
+    const std::size_t carried = body.inputs.size() - body_skip - std::min(scanned, body.inputs.size() - body_skip);
+    Scope inner = enter(graph, scope, body);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i]) continue;
+      const TensorId from = tensor(graph, scope, *node.inputs[i]);
+      keep(from);
+      if (i < skip || i - skip + body_skip >= body.inputs.size()) continue;
+      const TensorId to =
+          tensor(body, inner, body.inputs[i - skip + body_skip]);  // a tensor of its own: `from` may be captured too
+      result_.tensors[to].producers = result_.tensors[from].producers;
+      received_[to] = {from, i - skip < carried};
+    }
+    Context here = context;
+    if (node.trip_count) here.repeat = checked_product(context.repeat, *node.trip_count);
+    else
+      result_.unknown.push_back(
+          "trip count of '" + node.name + "' (" + node.op_type +
+          ") is not known: one pass is counted, by floors if it is certain (--value sets an input that it depends on)");
+    const std::size_t begin = result_.layers.size();
+    walk(body, inner, here);
+
+    const std::size_t out_skip = scan ? 0 : 1;  // Loop's body ends each pass with a condition
+    if (!scan && !body.outputs.empty()) keep(tensor(body, inner, body.outputs[0]));
+    std::vector<Carried> values;
+    for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i)
+      values.push_back(
+          {tensor(body, inner, body.inputs[i + body_skip]), tensor(body, inner, body.outputs[i + out_skip])});
+    serialise(begin, values, node.trip_count.value_or(1));
+    hoist(body, inner, changing_inputs(body, carried, body_skip, out_skip), begin, node.trip_count.value_or(1));
+    for (std::size_t i = 0; i < std::min(body_skip, body.inputs.size()); ++i)
+      if (inner[body.inputs[i]]) counters_.insert(*inner[body.inputs[i]]);
+    for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
+      const TensorId from = tensor(body, inner, body.outputs[i + out_skip]);
+      keep(from);  // read by the next pass, or collected
+      if (!node.outputs[i]) continue;
+      if (i < carried) {
+        scope[*node.outputs[i]] = from;  // the last pass's value
+        continue;
+      }
+      const TensorId collected = tensor(graph, scope, *node.outputs[i]);
+      result_.tensors[collected].producers = result_.tensors[from].producers;
+    }
+  }
+
+  /// A value that one pass of a loop hands to the next.
+  struct Carried {
+    TensorId in = 0, out = 0;
+  };
+
+  /// Layers on a way from a carried value to the same value of the next pass run one pass after the other; the rest of
+  /// a body could overlap. Among several such values the one with the most work on its ways counts: the ways of two
+  /// overlap like a wavefront, and a value that only feeds another one has none.
+  void serialise(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips) {
+    const std::size_t end = result_.layers.size();
+    std::vector<bool> serial(end, false);
+    double most = 0;
+    for (const auto& value : values) {
+      std::vector<bool> reached(end, false), needed(end, false);
+      for (std::size_t i = begin; i < end; ++i)
+        for (const auto& input : result_.layers[i].inputs) {
+          if (!input) continue;
+          reached[i] = reached[i] || comes_from(*input, value.in);
+          for (auto producer : result_.tensors[*input].producers)
+            reached[i] = reached[i] || (producer >= begin && reached[producer]);
+        }
+      for (auto producer : result_.tensors[value.out].producers)
+        if (producer >= begin) needed[producer] = true;
+      double work = 0;
+      for (std::size_t i = end; i-- > begin;) {
+        needed[i] = needed[i] && reached[i];
+        if (!needed[i]) continue;
+        work += 1 + cost(result_.layers[i].layer).flops.value * static_cast<double>(result_.layers[i].repeat);
+        for (const auto& input : result_.layers[i].inputs)
+          if (input)
+            for (auto producer : result_.tensors[*input].producers)
+              if (producer >= begin) needed[producer] = true;
+      }
+      if (work > most) {
+        most = work;
+        serial = needed;
+      }
+    }
+    for (std::size_t i = begin; i < end; ++i)
+      if (serial[i]) result_.layers[i].serial_repeat = checked_product(result_.layers[i].serial_repeat, trips);
+  }
+
+  /// What a body receives and may be something else in each pass: not what each pass hands on as it is.
+  [[nodiscard]] static std::vector<ValueId> changing_inputs(const Graph& body, std::size_t carried,
+                                                            std::size_t body_skip, std::size_t out_skip) {
+    std::vector<ValueId> inputs;
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+      const bool is_carried = i >= body_skip && i - body_skip < carried;
+      const std::size_t result = i - body_skip + out_skip;
+      if (!is_carried || result >= body.outputs.size() || body.outputs[result] != body.inputs[i])
+        inputs.push_back(body.inputs[i]);
+    }
+    return inputs;
+  }
+
+  /// A layer of a body that nothing that changes reaches does the same in every pass: once is enough. What is Opaque
+  /// may draw random numbers.
+  void hoist(const Graph& body, const Scope& inner, const std::vector<ValueId>& changing, std::size_t begin,
+             std::int64_t trips) {
+    if (trips < 2) return;
+    std::vector<bool> changes(result_.layers.size(), false);
+    for (std::size_t i = begin; i < result_.layers.size(); ++i) {
+      Occurrence& at = result_.layers[i];
+      changes[i] = is_opaque(at.layer);
+      for (const auto& input : at.inputs) {
+        if (!input) continue;
+        for (const ValueId formal : changing)
+          changes[i] = changes[i] || (inner[formal] && comes_from(*input, *inner[formal]));
+        for (const auto producer : result_.tensors[*input].producers)
+          changes[i] = changes[i] || (producer >= begin && changes[producer]);
+      }
+      if (changes[i]) continue;
+      at.repeat /= trips;
+      at.live = live_->once(*nodes_[i], body, at.live);
+    }
+  }
+
+  /// Whether a tensor is `origin`, or what bodies of loops have received of it.
+  [[nodiscard]] bool comes_from(TensorId id, TensorId origin) const {
+    if (id == origin) return true;
+    const auto received = received_.find(id);
+    return received != received_.end() && comes_from(received->second.from, origin);
+  }
+
+  /// What a tensor that no layer makes refers to: its own bytes, or those of a loop's initial value.
+  void settle(TensorId id) {
+    if (!result_.tensors[id].behind.empty()) return;
+    const auto received = received_.find(id);
+    if (received != received_.end() && received->second.whole) {
+      settle(received->second.from);
+      result_.tensors[id].behind = result_.tensors[received->second.from].behind;
+    } else {
+      const LayerTensor& tensor = result_.tensors[id];
+      result_.tensors[id].behind = {{id, std::min(tensor.bytes(), tensor.stored.value_or(tensor.bytes()))}};
+    }
+  }
+
+  /// The share of operand or result `k` of a layer that it touches for certain, of what its operator says.
+  [[nodiscard]] double certain_share(std::size_t layer, std::size_t k) const { return k == 0 ? certain_[layer] : 1; }
+
+  /// Whether operand `k` is what a layer of movement moves, and not a list of sizes or places.
+  [[nodiscard]] bool is_moved(const Occurrence& at, std::size_t k) const {
+    if (std::holds_alternative<op::Concat>(at.layer)) return true;
+    if (!std::holds_alternative<op::View>(at.layer) || at.outputs.empty()) return k == 0;
+    const LayerTensor& x = result_.tensors[*at.inputs[k]];
+    if (k > 0 && x.constant && !is_float(x.type)) return false;  // there may be as many axes as elements
+    return element_count(x.dims) == element_count(result_.tensors[at.outputs[0]].dims);
+  }
+
+  /// Whether nothing needs a tensor after its one reader, which may overwrite it: not what the graph keeps. A model's
+  /// input may be overwritten by a result that leaves the model, as the caller of a cache has one memory for both.
+  [[nodiscard]] bool may_be_overwritten(TensorId id, bool result_leaves) const {
+    const LayerTensor& tensor = result_.tensors[id];
+    if (tensor.constant || tensor.output || tensor.consumers.size() != 1 || tensor.producers.size() > 1 ||
+        received_.contains(id))
+      return false;
+    if (tensor.producers.empty()) return result_leaves;
+    const Occurrence& maker = result_.layers[tensor.producers[0]];
+    return !std::holds_alternative<op::View>(maker.layer) || may_be_overwritten(*maker.inputs[0], result_leaves);
+  }
+
+  /// An update, unless it combines what is there with what it writes, as a second call would differ.
+  template <class Update>
+  [[nodiscard]] bool may_be_in_place(const Update& update, const Occurrence& at) const {
+    if constexpr (requires { update.reduction; })
+      if (update.reduction != op::ScatterReduction::none) return false;
+    return may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
+  }
+  /// A cache that the caller keeps, with room for what is appended. What a layer makes has no room behind it, and what
+  /// is shorter than its addition is not a cache.
+  [[nodiscard]] bool may_be_in_place(const op::Concat&, const Occurrence& at) const {
+    const LayerTensor& cache = result_.tensors[*at.inputs[0]];
+    return cache.producers.empty() && element_count(cache.dims) > 0 &&
+           cache.bytes() >= result_.tensors[at.outputs[0]].bytes() - cache.bytes() &&
+           may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
+  }
+
+  void connect();
+  void totals(const Graph& graph, Scope& scope);
+
+  LayerGraph result_{};
+  std::optional<LiveElements> live_{};
+  struct Received {
+    TensorId from = 0;
+    bool whole = true;  // false for an element of a sequence
+  };
+  ConstantOrigins origins_{};
+  std::set<TensorId> bypassed_{};  // constants of which something computed is read instead
+  std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
+  std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> what they hold, in order
+  std::vector<const Node*> nodes_{};                             // of each layer
+  std::vector<double> certain_{};            // of each layer, the share of what it updates that is certain
+  std::set<TensorId> counters_{};            // numbers and conditions of passes, which no memory has to hold
+  std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass
+};
+
+}  // namespace detail
+
+BENANZA_INLINE LayerGraph make_layer_graph(const Graph& graph) { return detail::LayerGraphBuilder{}.build(graph); }
+
+}  // namespace benanza
+
+#include <benanza/model/detail/layer_graph_bytes.hpp>
