@@ -182,6 +182,22 @@ TEST_CASE("rows between two rows differ by their weights", "[floors]") {
       {8 * 64 * 4 + 8 * product_row, 2 * row + square, 8 * row});
 }
 
+TEST_CASE("a Resize of one row or one place copies it in each mode", "[floors]") {
+  const std::string mode = GENERATE("linear", "cubic", "nearest"),
+                    resize = "Resize<mode = \"" + mode + "\">(x, , , s) ";
+  SECTION("before a maximum with 0: one row of 8 columns in 4 channels") {
+    check_least(least_layers("(float[1, 4, 1, 8] x) => (float[1, 4, 8, 8] y) <int64[4] s = {1, 4, 8, 8}> { q = " +
+                             resize + "y = Relu(q) }"),
+                {4 * 8, 4 * 8 * 4, 4 * 64 * 4});
+  }
+  SECTION("before a convolution") {
+    check_least(least_layers("(float[1, 4, 1, 1] x) => (float[1, 4, 8, 8] y) <int64[4] s = {1, 4, 8, 8}> { q = " +
+                                 resize + "y = Conv(q, w) }",
+                             {{"w", f32, {4, 4, 1, 1}}}),
+                {2 * 16, 16 + 64, 4 * 64 * 4});
+  }
+}
+
 TEST_CASE("a mean over an image and the zeros around it", "[floors]") {
   // It adds 8 x 8 elements of each of 4 channels.
   check_least(least_layers("(float[1, 4, 8, 8] x) => (float[1, 4, 1, 1] y) <int64[8] p = {0, 0, 8, 8, 0, 0, 8, 8}> { "

@@ -269,7 +269,8 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
       any = any || result[i];
       continue;
     }
-    if (!copies && (!is_alike_along(at, type, i) || is_mixed(i))) continue;
+    const bool from_one = resize && at.x(0)[i] == 1;  // whatever the mode
+    if (!copies && !from_one && (!is_alike_along(at, type, i) || is_mixed(i))) continue;
     auto first = std::make_shared<std::vector<std::int64_t>>();
     if (y[i] > most_positions) {
       const auto at_first = needed_at(i, 0, true);
