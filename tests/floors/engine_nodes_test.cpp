@@ -176,6 +176,12 @@ TEST_CASE("a token that is rotated needs its position alone", "[floors]") {
         r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
                            {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),
               {3 * 128, token + 8 + 2 * 32 * 4, token});
+  // The position of the first token is given: that of the last follows from it.
+  check_least(least_layers(R"((float[1, 16, 128] x, int64[1] p) => (float[1, 1, 128] y)
+      <int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {1}> {
+        r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
+                           {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),
+              {3 * 128, token + 8 + 2 * 32 * 4, token});
   // Tables that have the angles of each token.
   const std::vector<Stored> tables{{"c", f32, {1, 16, 32}}, {"s", f32, {1, 16, 32}}};
   const std::string last = "<int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {";
