@@ -125,6 +125,7 @@ class LiveElements {
         result.filled = detail::known_filled(at);
       }
       result.copies = detail::known_copies(at, rule, j);
+      if (!splits) result.parts = detail::known_parts(at);
       result.expanded = !result.copies.empty() && is_movement(layer);
     }
   }

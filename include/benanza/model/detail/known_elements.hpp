@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -21,16 +22,24 @@
 
 namespace benanza::detail {
 
+/// A part of a tensor along an axis, with the copies that it has by itself.
+struct KnownPart {
+  std::size_t axis = 0;
+  std::int64_t begin = 0, end = 0;
+  std::vector<FirstEqual> copies{};  ///< for each axis of the tensor; empty at `axis`
+};
+
 struct KnownElements {
   std::optional<AxesBand> band{};          ///< each element outside of it is `outside`
   double outside = 0;                      ///< 0, or so low that a softmax makes it 0
   std::optional<std::size_t> one_hot{};    ///< along this axis one element at most is not 0
   std::optional<Box> filled{};             ///< each element outside of it is 0
   std::vector<FirstEqual> copies{};        ///< for each axis the positions that have equal elements; empty: none
+  std::vector<KnownPart> parts{};          ///< in order; what lies between them has no copies
   bool expanded = false;                   ///< they are stored once: who reads one reads what is behind all
   std::optional<ValueId> transposed_of{};  ///< the value whose rows and columns are exchanged here
 
-  [[nodiscard]] bool any() const { return band || one_hot || filled || !copies.empty(); }
+  [[nodiscard]] bool any() const { return band || one_hot || filled || !copies.empty() || !parts.empty(); }
   [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {
     return axis < copies.size() ? copies[axis] : nullptr;
   }

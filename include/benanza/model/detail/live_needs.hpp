@@ -297,6 +297,26 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   return any ? result : std::vector<FirstEqual>{};
 }
 
+/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a function of each
+/// element.
+[[nodiscard]] inline std::vector<KnownPart> known_parts(const SizedNode& at) {
+  if (std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::BatchNorm>(at.layer))
+    return at.known_x(0).parts;
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.y().size());
+  if (onnx_type(at.node) != "Concat" || !axis) return {};
+  std::vector<KnownPart> parts;
+  std::int64_t begin = 0;
+  for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+    KnownPart part{*axis, begin, begin + at.x(k)[*axis], at.known_x(k).copies};
+    begin = part.end;
+    if (part.copies.size() != at.y().size()) continue;
+    part.copies[*axis] = nullptr;
+    if (std::any_of(part.copies.begin(), part.copies.end(), [](const FirstEqual& first) { return first != nullptr; }))
+      parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 /// Whether a factor of 0 leaves the operands of a product out.
 [[nodiscard]] inline bool multiplies_by_zero(const Node& node) {
   static const std::set<std::string_view> scaled{"Gemm", "FusedGemm", "FusedMatMul"};

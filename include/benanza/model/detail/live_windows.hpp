@@ -233,6 +233,38 @@ struct KnownInput {
   return result;
 }
 
+/// Channels with copies of their own: what is summed up from equal elements is summed up once.
+struct ConvolvedPart {
+  GroupedChannels channels;
+  std::vector<FirstEqual> copies{};  ///< one for each window's axis
+  std::vector<FirstEqual> sums{};    ///< one for each axis of the result
+};
+/// The channels that a Concat joins, if some of them have copies.
+[[nodiscard]] inline std::vector<ConvolvedPart> convolved_parts(const SizedNode& at, const std::vector<Window>& windows,
+                                                                std::int64_t group) {
+  std::vector<ConvolvedPart> result;
+  std::vector<Positions::Run> rest;
+  const std::int64_t x_channels = at.x(0)[1], y_channels = at.y()[1];
+  std::int64_t end = 0;
+  for (const KnownPart& part : at.known_x(0).parts) {
+    if (part.axis != 1) return {};
+    ConvolvedPart own{.channels = {Positions::run(part.begin, part.end), x_channels, y_channels, group},
+                      .sums = {part.copies[0], nullptr}};
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      own.copies.push_back(part.copies[i + 2]);
+      own.sums.push_back(equal_windows(windows[i], part.copies[i + 2]));
+    }
+    result.push_back(std::move(own));
+    rest.push_back({end, part.begin});
+    end = part.end;
+  }
+  if (result.empty()) return result;
+  rest.push_back({end, x_channels});
+  const std::vector<FirstEqual> none(windows.size() + 2);
+  result.push_back({{Positions(std::move(rest)), x_channels, y_channels, group}, none, none});
+  return result;
+}
+
 [[nodiscard]] inline std::optional<LiveRule> convolution(const SizedNode& at) {
   const std::size_t w = at.node.op_type == "QLinearConv" ? 3 : 1;
   const std::int64_t group = at.node.attribute<std::int64_t>("group", 1);
@@ -260,15 +292,25 @@ struct KnownInput {
         return {result};
       },
       .flops =
-          [windows = *windows, x, channels](std::span<const Region> y, const Region&) {
+          [windows = *windows, x, channels, parts = convolved_parts(at, *windows, group)](std::span<const Region> y,
+                                                                                          const Region&) {
             const double all = Region::whole(y[0].dims()).measure([&](std::size_t i, const Positions& p) {
               return i == 0 ? static_cast<double>(p.count()) : i == 1 ? channels.all_pairs(p) : taps(windows[i - 2], p);
             });
-            const double part = y[0].measure([&](std::size_t i, const Positions& p) {
+            double part = y[0].measure([&](std::size_t i, const Positions& p) {
               return i == 0   ? static_cast<double>(p.count())
                      : i == 1 ? channels.pairs(p)
                               : distinct_taps(x.windows[i - 2], p, x.copies[i - 2]);
             });
+            double joined = 0;
+            for (const ConvolvedPart& each : parts)
+              joined += y[0].measure([&](std::size_t i, const Positions& p) {
+                const Positions some = firsts(p, each.sums[i]);
+                return i == 0   ? static_cast<double>(some.count())
+                       : i == 1 ? each.channels.pairs(some)
+                                : distinct_taps(windows[i - 2], some, each.copies[i - 2]);
+              });
+            if (!parts.empty()) part = std::min(part, joined);
             return all > 0 ? part / all : 1;
           }};
 }
