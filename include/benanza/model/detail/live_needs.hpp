@@ -206,13 +206,15 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   const Dims& y = at.y(j);
   const auto* resize = std::get_if<op::Resize>(&at.layer);
   const auto* pad = std::get_if<op::Pad>(&at.layer);
+  const bool convolves = std::holds_alternative<op::Conv>(at.layer),
+             slides = convolves || std::holds_alternative<op::Pool>(at.layer);
   if (type == "Gather") return gathered_copies(at);
   const bool rows = type == "GatherND" && at.x(1).size() == 2 && at.x(1)[0] <= most_named &&
                     at.node.attribute<std::int64_t>("batch_dims", 0) == 0;
   const bool copies = type == "Expand" || type == "Tile" || type == "Concat" || pad || rows ||
                       (resize && resize->mode == op::ResizeMode::nearest);
   std::vector<FirstEqual> result(y.size());
-  if (!rule) return {};
+  if (!rule || (slides && has_channels_last(at.node))) return {};
   // What is needed at a position, by the first of equal positions.
   const auto needed_at = [&](std::size_t axis, std::int64_t position, bool by_firsts) {
     Box box = whole_box(y);
@@ -262,8 +264,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
       any = any || result[i];
       continue;
     }
-    const bool convolves = std::holds_alternative<op::Conv>(at.layer);
-    if (i >= 2 && (convolves || std::holds_alternative<op::Pool>(at.layer))) {
+    if (i >= 2 && slides) {
       if (const auto windows = convolves ? convolution_windows(at) : pool_windows(at))
         result[i] = equal_windows((*windows)[i - 2], at.known_x(0).copies_along(i));
       any = any || result[i];
