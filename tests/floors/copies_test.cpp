@@ -65,6 +65,12 @@ TEST_CASE("eight equal batches of 16 rows", "[floors]") {
   }
 }
 
+TEST_CASE("of eight equal rows one is searched for its greatest element", "[floors]") {
+  check_least(least_layers("(float[1, 64] x) => (int64[8, 1] y) <int64[2] s = {8, 64}> { e = Expand(x, s) "
+                           "y = ArgMax<axis = 1>(e) }"),
+              {64, row, 8 * 8});
+}
+
 TEST_CASE("eight equal images", "[floors]") {
   // 4 channels of 16 x 16 places.
   constexpr double image = 4 * 256;

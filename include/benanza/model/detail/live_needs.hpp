@@ -120,7 +120,8 @@ namespace benanza::detail {
 /// Whether a result at one place of an axis follows from what it needs there alone, wherever that is.
 [[nodiscard]] inline bool is_alike_along(const SizedNode& at, const std::string& type, std::size_t axis) {
   static const std::set<std::string_view> everywhere{
-      "Transpose", "Cast", "Slice", "Split", "QuantizeLinear", "DequantizeLinear", "MeanVarianceNormalization"};
+      "Transpose", "Cast",  "Slice", "Split", "QuantizeLinear", "DequantizeLinear", "MeanVarianceNormalization",
+      "ArgMax",    "ArgMin"};
   static const std::set<std::string_view> batches{"DepthToSpace", "SpaceToDepth", "Resize", "Upsample"};
   const auto* resize = std::get_if<op::Resize>(&at.layer);  // between two positions, results differ by their weights
   const auto is_any_of = [&at]<class... Ops>(const std::variant<Ops...>*) {
