@@ -264,13 +264,13 @@ std::optional<BandedNumbers> sliced(const Node& node, std::span<const Value* con
   return BandedNumbers{x.band.from(first[0], first[1]), x.inside, x.outside};
 }
 
-/// Rows or columns that follow one another.
+/// Some of the matrices, or rows or columns that follow one another.
 std::optional<BandedNumbers> gathered(const Node& node, std::span<const Value* const> inputs, const BandedNumbers& x) {
   const auto& dims = inputs[0]->dims;
-  if (dims.size() < 2 || inputs.size() < 2 || !inputs[1] || !inputs[1]->literal || inputs[1]->dims.size() != 1)
-    return std::nullopt;
+  if (dims.size() < 2 || inputs.size() < 2 || !inputs[1]) return std::nullopt;
   const auto axis = normal_axis(node.attribute<std::int64_t>("axis", 0), dims.size());
   if (axis + 2 < dims.size()) return x;
+  if (!inputs[1]->literal || inputs[1]->dims.size() != 1) return std::nullopt;
   const auto& places = inputs[1]->literal->ints;
   for (std::size_t i = 0; i < places.size(); ++i)
     if (places[0] < 0 || places[i] != places[0] + static_cast<std::int64_t>(i)) return std::nullopt;

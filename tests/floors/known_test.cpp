@@ -389,6 +389,10 @@ TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask 
                  {.name = "stored", .rows = 256, .columns = 128, .number = causal}, 128,
                  (33 + 128) * 96 / 2 + 32 * 128);
   }
+  SECTION("one matrix of two") {
+    check_masked("zero = Constant<value_int = 0>() m = Gather(stored, zero)",
+                 {.name = "stored", .rows = 128, .columns = 128, .number = causal, .leading = {2}}, 128, 128 * 129 / 2);
+  }
   SECTION("32 keys that all queries see in front of those that causality hides") {
     check_masked("z = ConstantOfShape(size) m = Concat<axis = 1>(z, stored)",
                  {.name = "stored", .rows = 128, .columns = 128, .number = causal}, 160, 128 * 32 + 128 * 129 / 2);
