@@ -264,6 +264,51 @@ std::optional<BandedNumbers> sliced(const Node& node, std::span<const Value* con
   return BandedNumbers{x.band.from(first[0], first[1]), x.inside, x.outside};
 }
 
+/// Some of the matrices, or rows or columns that follow one another.
+std::optional<BandedNumbers> gathered(const Node& node, std::span<const Value* const> inputs, const BandedNumbers& x) {
+  const auto& dims = inputs[0]->dims;
+  if (dims.size() < 2 || inputs.size() < 2 || !inputs[1]) return std::nullopt;
+  const auto axis = normal_axis(node.attribute<std::int64_t>("axis", 0), dims.size());
+  if (axis + 2 < dims.size()) return x;
+  if (!inputs[1]->literal || inputs[1]->dims.size() != 1) return std::nullopt;
+  const auto& places = inputs[1]->literal->ints;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[0] < 0 || places[i] != places[0] + static_cast<std::int64_t>(i)) return std::nullopt;
+  if (places.empty()) return std::nullopt;
+  const bool rows = axis + 2 == dims.size();
+  return BandedNumbers{x.band.from(rows ? places[0] : 0, rows ? 0 : places[0]), x.inside, x.outside};
+}
+
+/// Matrices beside or above one another that have one band together. What has one number alone lies within it.
+std::optional<BandedNumbers> joined(const Node& node, std::span<const Value* const> inputs) {
+  const std::size_t rank = inputs[0]->dims.size();
+  const auto axis = normal_axis(node.attribute<std::int64_t>("axis", 0), rank);
+  if (rank < 2 || axis + 2 < rank) return std::nullopt;
+  const auto from = [rows = axis + 2 == rank](const Band& band, std::int64_t first) {
+    return band.from(rows ? first : 0, rows ? 0 : first);
+  };
+  std::optional<BandedNumbers> whole;
+  for (const bool uniform : {false, true}) {
+    std::int64_t first = 0;
+    for (const Value* input : inputs) {
+      if (input == nullptr || input->dims.size() != rank) return std::nullopt;
+      auto x = operand(*input);
+      if (!x && !input->banded) x = filled(*input);
+      if (!x) return std::nullopt;
+      if (is_uniform(*x) == uniform && input->elements() > 0) {
+        if (!whole && !uniform) whole = BandedNumbers{from(x->band, -first), x->inside, x->outside};
+        if (!whole) return std::nullopt;
+        const Band own = from(whole->band, first);
+        if (uniform ? x->inside != whole->inside || !own.covers(input->dims[rank - 2], input->dims[rank - 1])
+                    : *x != BandedNumbers{own, whole->inside, whole->outside})
+          return std::nullopt;
+      }
+      first += input->dims[axis];
+    }
+  }
+  return whole;
+}
+
 }  // namespace
 
 std::optional<FoundBand> find_band(DataType type, std::span<const std::int64_t> dims, std::string_view raw) {
@@ -340,9 +385,11 @@ std::optional<BandedNumbers> banded_result(const Node& node, std::span<const Val
   if (op == "Trilu") return triangle(node, inputs);
   if (y.diagonals)
     if (const auto band = band_of_diagonals(*y.diagonals, y.dims[y.dims.size() - 2])) return band;
+  if (op == "Concat") return joined(node, inputs);
   const auto x = operand(*inputs[0]);
   if (!x) return std::nullopt;
   const auto& dims = inputs[0]->dims;
+  if (op == "Gather") return gathered(node, inputs, *x);
   if (op == "Expand" || op == "Reshape" || op == "Unsqueeze" || op == "Squeeze") {
     const bool same = dims.size() >= 2 && std::equal(dims.end() - 2, dims.end(), y.dims.end() - 2);
     return is_uniform(*x) || same ? x : std::nullopt;

@@ -65,6 +65,12 @@ TEST_CASE("eight equal batches of 16 rows", "[floors]") {
   }
 }
 
+TEST_CASE("of eight equal rows one is searched for its greatest element", "[floors]") {
+  check_least(least_layers("(float[1, 64] x) => (int64[8, 1] y) <int64[2] s = {8, 64}> { e = Expand(x, s) "
+                           "y = ArgMax<axis = 1>(e) }"),
+              {64, row, 8 * 8});
+}
+
 TEST_CASE("eight equal images", "[floors]") {
   // 4 channels of 16 x 16 places.
   constexpr double image = 4 * 256;
@@ -180,6 +186,57 @@ TEST_CASE("rows between two rows differ by their weights", "[floors]") {
                    "y = MatMul(q, w) }",
                    {{"w", f32, {64, 64}}}),
       {8 * 64 * 4 + 8 * product_row, 2 * row + square, 8 * row});
+}
+
+TEST_CASE("a Resize of one row or one place copies it in each mode", "[floors]") {
+  const std::string mode = GENERATE("linear", "cubic", "nearest"),
+                    resize = "Resize<mode = \"" + mode + "\">(x, , , s) ";
+  SECTION("before a maximum with 0: one row of 8 columns in 4 channels") {
+    check_least(least_layers("(float[1, 4, 1, 8] x) => (float[1, 4, 8, 8] y) <int64[4] s = {1, 4, 8, 8}> { q = " +
+                             resize + "y = Relu(q) }"),
+                {4 * 8, 4 * 8 * 4, 4 * 64 * 4});
+  }
+  SECTION("before a convolution") {
+    check_least(least_layers("(float[1, 4, 1, 1] x) => (float[1, 4, 8, 8] y) <int64[4] s = {1, 4, 8, 8}> { q = " +
+                                 resize + "y = Conv(q, w) }",
+                             {{"w", f32, {4, 4, 1, 1}}}),
+                {2 * 16, 16 + 64, 4 * 64 * 4});
+  }
+}
+
+TEST_CASE("channels with copies beside channels without", "[floors]") {
+  SECTION("an image of 4 x 4 places, enlarged, and one of 8 x 8") {
+    const std::string head =
+        "(float[1, 8, 4, 4] x, float[1, 8, 8, 8] z) => (float[1, 8, 8, 8] y) <float[4] s = {1, 1, 2, 2}> { "
+        "u = Resize<mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", nearest_mode = \"floor\">"
+        "(x, , s) c = Concat<axis = 1>(u, z) ";
+    const double images = 8 * 16 * 4 + 8 * 64 * 4;
+    check_least(least_layers(head + "y = Conv(c, w) }", {{"w", f32, {8, 16, 1, 1}}}),
+                {2 * 64 * 16 + 2 * 64 * 64, images + 8 * 16 * 4, 8 * 64 * 4});
+    // Windows of three along an axis of doubled cells have two different cells, or one at an edge.
+    const double doubled = 6 * 2 + 2, single = 6 * 3 + 2 * 2;
+    check_least(least_layers(head + "y = Conv<pads = [1, 1, 1, 1]>(c, w) }", {{"w", f32, {8, 16, 3, 3}}}),
+                {2 * 64 * (doubled * doubled + single * single), images + 8 * 16 * 9 * 4, 8 * 64 * 4});
+  }
+  SECTION("one vector beside each of 64 points") {
+    check_least(
+        least_layers("(float[1, 16, 1] x, float[1, 4, 64] z) => (float[1, 8, 64] y) "
+                     "<int64[3] s = {1, 16, 64}> { e = Expand(x, s) c = Concat<axis = 1>(e, z) y = Conv(c, w) }",
+                     {{"w", f32, {8, 20, 1}}}),
+        {2 * 8 * 16 + 2 * 8 * 4 * 64, 16 * 4 + 4 * row + 8 * 20 * 4, 8 * row});
+  }
+  SECTION("one row of 32 columns beside eight") {
+    check_least(least_layers("(float[1, 32] x, float[8, 32] z) => (float[8, 64] y) <int64[2] s = {8, 32}> { "
+                             "e = Expand(x, s) c = Concat<axis = 1>(e, z) y = MatMul(c, w) }",
+                             {{"w", f32, {64, 64}}}),
+                {2 * 32 * 64 + 2 * 8 * 32 * 64, 9 * 128 + square, 8 * row});
+  }
+  SECTION("each batch has weights of its own: equal batches are not equal products") {
+    check_least(
+        least_layers("(float[1, 4, 32] x, float[2, 4, 32] z, float[2, 64, 64] w) => (float[2, 4, 64] y) "
+                     "<int64[3] s = {2, 4, 32}> { e = Expand(x, s) c = Concat<axis = 2>(e, z) y = MatMul(c, w) }"),
+        {2 * 4 * product_row, 4 * 128 + 8 * 128 + 2 * square, 8 * row});
+  }
 }
 
 TEST_CASE("a mean over an image and the zeros around it", "[floors]") {

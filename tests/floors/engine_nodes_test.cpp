@@ -143,6 +143,42 @@ TEST_CASE("of what data choose in ONNX Runtime's own nodes the certain part coun
   }
 }
 
+TEST_CASE("of layers whose channels lie last the places and channels count that are read", "[floors]") {
+  const auto part = [](const std::string& x, const std::string& y, const std::string& node, std::int64_t kept,
+                       std::int64_t axis, const std::vector<Stored>& tensors = {}, const std::string& type = "float") {
+    return least_layers("(" + type + "[" + x + "] x) => (" + type + "[" + y +
+                            "] y) <float f = {0.5}, uint8 z = {0}, int64[1] a = {0}, int64[1] b = {" +
+                            std::to_string(kept) + "}, int64[1] axis = {" + std::to_string(axis) +
+                            "}> { h = com.microsoft." + node + " y = Slice(h, a, b, axis) }",
+                        tensors);
+  };
+  SECTION("two rows of a convolution: 2 and 3 taps, and 34 along 12 columns; three rows of the operand") {
+    check_least(part("1, 10, 12, 3", "1, 2, 12, 5", "NhwcFusedConv<pads = [1, 1, 1, 1]>(x, w)", 2, 1,
+                     {{"w", f32, {5, 3, 3, 3}}}),
+                {2 * 15 * 5 * 34, (3 * 12 * 3 + 135) * 4, 2 * 12 * 5 * 4});
+  }
+  SECTION("two rows, where there are as many rows as columns and channels") {
+    check_least(
+        part("1, 8, 8, 8", "1, 2, 8, 8", "NhwcFusedConv<pads = [1, 1, 1, 1]>(x, w)", 2, 1, {{"w", f32, {8, 8, 3, 3}}}),
+        {2 * 64 * 5 * 22, (3 * 8 * 8 + 576) * 4, 2 * 8 * 8 * 4});
+  }
+  SECTION("one channel of a convolution") {
+    check_least(part("1, 10, 12, 3", "1, 10, 12, 1", "NhwcFusedConv<pads = [1, 1, 1, 1]>(x, w)", 1, 3,
+                     {{"w", f32, {5, 3, 3, 3}}}),
+                {2 * 3 * 28 * 34, (360 + 27) * 4, 120 * 4});
+  }
+  SECTION("two rows of a pool") {
+    check_least(part("1, 10, 12, 3", "1, 2, 6, 3", "NhwcMaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x)", 2, 1, {},
+                     "uint8"),
+                {2 * 6 * 3 * 4, 4 * 12 * 3, 2 * 6 * 3});
+  }
+  SECTION("one mean image of two; a scale and a zero point") {
+    check_least(part("2, 10, 12, 3", "1, 1, 1, 3", "QLinearGlobalAveragePool<channels_last = 1>(x, f, z, f, z)", 1, 0,
+                     {}, "uint8"),
+                {360, 360 + 5, 3});
+  }
+}
+
 TEST_CASE("of the angles of positions that data give one row is certain", "[floors]") {
   // 16 tokens of two heads of depth 64: 3 operations an element.
   constexpr double flops = 3 * 16 * 128, x = 16 * 128 * 4, angles = 32 * 4;
@@ -172,6 +208,12 @@ TEST_CASE("a token that is rotated needs its position alone", "[floors]") {
                            {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}, 23),
               {3 * 128, token + 8 + 2 * 32 * 4, token});
   check_least(least_layers(R"((float[1, 16, 128] x, int64[1, 16] p) => (float[1, 1, 128] y)
+      <int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {1}> {
+        r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
+                           {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),
+              {3 * 128, token + 8 + 2 * 32 * 4, token});
+  // The position of the first token is given: that of the last follows from it.
+  check_least(least_layers(R"((float[1, 16, 128] x, int64[1] p) => (float[1, 1, 128] y)
       <int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {1}> {
         r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
                            {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),

@@ -372,6 +372,33 @@ TEST_CASE("a mask that is small enough to be computed hides scores like a large 
   }
 }
 
+TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask itself", "[floors]") {
+  // 2 heads of depth 8. A pair takes 2 * (8 + 8) operations, mask and softmax 6.
+  const auto check_masked = [](const std::string& mask, const Matrix& stored, std::int64_t keys, double pairs) {
+    const std::string shape = "float[1, 2, " + std::to_string(keys) + ", 8] ";
+    check_known(known_layers("(float[1, 2, 128, 8] q, " + shape + "k, " + shape +
+                                 "v) => (float[1, 2, 128, 8] y) <int64 begin = {32}, int64 end = {160}, "
+                                 "int64 one = {1}, int64[2] size = {128, 32}> { "
+                                 "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) " +
+                                 mask + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }",
+                             {stored}),
+                2 * pairs * (2 * 16 + 6), 2 * 8 * 4 * (128 + 2 * static_cast<double>(keys)));
+  };
+  SECTION("rows 32 to 159: 96 of them see 33 to 128 of 128 keys, and 32 see all") {
+    check_masked("r = Range(begin, end, one) m = Gather(stored, r)",
+                 {.name = "stored", .rows = 256, .columns = 128, .number = causal}, 128,
+                 (33 + 128) * 96 / 2 + 32 * 128);
+  }
+  SECTION("one matrix of two") {
+    check_masked("zero = Constant<value_int = 0>() m = Gather(stored, zero)",
+                 {.name = "stored", .rows = 128, .columns = 128, .number = causal, .leading = {2}}, 128, 128 * 129 / 2);
+  }
+  SECTION("32 keys that all queries see in front of those that causality hides") {
+    check_masked("z = ConstantOfShape(size) m = Concat<axis = 1>(z, stored)",
+                 {.name = "stored", .rows = 128, .columns = 128, .number = causal}, 160, 128 * 32 + 128 * 129 / 2);
+  }
+}
+
 TEST_CASE("a choice between two numbers that hide a score hides it whatever the condition is", "[floors]") {
   // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs of a head, with 2 * (8 + 8) operations, mask and softmax 6. A
   // place of the mask, which both heads share, takes a sum, a comparison and a choice.

@@ -167,6 +167,14 @@ TEST_CASE("zeros that a Pad adds take no part in what follows", "[floors]") {
                      {{"w", f32, {4, 8, 3, 3}}}),
         {2 * 4 * 8 * taps, image + 4 * 72 * 4, image / 2});
   }
+  SECTION("in windows of 4 x 4 that are cut out of 6 x 6 places with zeros behind them") {
+    check_least(least_layers(R"((float[1, 6, 6, 64] x) => (float[4, 4, 4, 32] y)
+        <int64[8] p = {0, 0, 0, 0, 0, 2, 2, 0}, int64[6] s = {1, 2, 4, 2, 4, 64}, int64[4] t = {4, 4, 4, 64}> {
+        a = Pad(x, p) b = Reshape(a, s) c = Transpose<perm = [0, 1, 3, 2, 4, 5]>(b) d = Reshape(c, t)
+        y = MatMul(d, w) })",
+                             {{"w", f32, {64, 32}}}),
+                {2 * 36 * 64 * 32, 36 * 64 * 4 + 64 * 32 * 4, 64 * 32 * 4});
+  }
   SECTION("for each channel by itself") {
     check_least(
         least_layers("(float[1, 8, 32, 32] x) => (float[1, 8, 32, 32] y) " + around + "y = Conv<group = 8>(a, w) }",

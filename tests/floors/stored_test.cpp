@@ -105,6 +105,18 @@ TEST_CASE("chains behind a weight read what the file stores", "[floors]") {
   }
 }
 
+TEST_CASE("a weight that two nodes unpack is read once", "[floors]") {
+  // Two numbers of 4 bits in each of 64 x 32 bytes, and a scale for each of 64 columns.
+  check_least(least_layers(R"((float[16, 64] x) => (float[16, 64] y) {
+      low = BitwiseAnd(q, mask) high = BitShift<direction = "RIGHT">(q, four) c = Concat<axis = 1>(low, high)
+      f = Cast<to = 1>(c) w = Mul(f, scale) y = MatMul(x, w) })",
+                           {{"q", onnx::TensorProto::UINT8, {64, 32}, 1},
+                            {"mask", onnx::TensorProto::UINT8, {}, 1},
+                            {"four", onnx::TensorProto::UINT8, {}, 1},
+                            {"scale", onnx::TensorProto::FLOAT, {64}}}),
+              {2 * 16 * 64 * 64, 16 * 64 * 4 + 64 * 32 + 64 * 4, 16 * 64 * 4});
+}
+
 TEST_CASE("of a weight no more than a part is read where a part is taken", "[floors]") {
   SECTION("a half of f16 behind a Cast") {
     check_least(least_layers(R"((float[1, 512] x) => (float[1, 128] y)

@@ -14,10 +14,14 @@
 
 namespace benanza::detail {
 
+/// Whether a window operator has channels as the last dimension, not as the second.
+[[nodiscard]] inline bool has_channels_last(const Node& node) {
+  return node.attribute<std::int64_t>("channels_last", 0) != 0 || node.op_type.starts_with("Nhwc");
+}
+
 /// Dimensions as N C spatial..., where the node has them as N spatial... C.
 [[nodiscard]] inline Dims channels_first(const Node& node, Dims dims) {
-  const bool last = node.attribute<std::int64_t>("channels_last", 0) != 0 || node.op_type.starts_with("Nhwc");
-  if (last && dims.size() > 2) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  if (has_channels_last(node) && dims.size() > 2) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
   return dims;
 }
 

@@ -123,8 +123,10 @@ class LiveElements {
       if (!splits && !result.band) {  // the import knows the band of a constant
         result = detail::known_band(at);
         result.filled = detail::known_filled(at);
+        result.rows = detail::known_rows(at);
       }
       result.copies = detail::known_copies(at, rule, j);
+      if (!splits) result.parts = detail::known_parts(at);
       result.expanded = !result.copies.empty() && is_movement(layer);
     }
   }
@@ -164,6 +166,7 @@ class LiveElements {
       if (const FirstEqual first = known.copies_along(axis)) part.fold(axis, first);
     if (known.band) part.clip(*known.band);
     if (known.filled) part.clip(*known.filled);
+    if (!known.rows.empty()) part = common(part, known.rows);
   }
 
   /// How much of a region a part of it is; of an expanded tensor by what differs. Of nothing it is nothing.

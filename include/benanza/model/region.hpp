@@ -258,6 +258,13 @@ class Region {
   return both;
 }
 
+/// What of a region lies in some boxes.
+[[nodiscard]] inline Region common(const Region& a, const std::vector<Box>& boxes) {
+  Region all(a.dims());
+  for (const Box& box : boxes) all.add(box);
+  return common(a, all);
+}
+
 namespace detail {
 
 /// Positions of a box's axes as positions of the one axis that they fold into.

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -21,16 +22,27 @@
 
 namespace benanza::detail {
 
+/// A part of a tensor along an axis, with the copies that it has by itself.
+struct KnownPart {
+  std::size_t axis = 0;
+  std::int64_t begin = 0, end = 0;
+  std::vector<FirstEqual> copies{};  ///< for each axis of the tensor; empty at `axis`
+};
+
 struct KnownElements {
   std::optional<AxesBand> band{};          ///< each element outside of it is `outside`
   double outside = 0;                      ///< 0, or so low that a softmax makes it 0
   std::optional<std::size_t> one_hot{};    ///< along this axis one element at most is not 0
   std::optional<Box> filled{};             ///< each element outside of it is 0
+  std::vector<Box> rows{};                 ///< as `filled`, where that takes several boxes
   std::vector<FirstEqual> copies{};        ///< for each axis the positions that have equal elements; empty: none
+  std::vector<KnownPart> parts{};          ///< in order; what lies between them has no copies
   bool expanded = false;                   ///< they are stored once: who reads one reads what is behind all
   std::optional<ValueId> transposed_of{};  ///< the value whose rows and columns are exchanged here
 
-  [[nodiscard]] bool any() const { return band || one_hot || filled || !copies.empty(); }
+  [[nodiscard]] bool any() const {
+    return band || one_hot || filled || !rows.empty() || !copies.empty() || !parts.empty();
+  }
   [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {
     return axis < copies.size() ? copies[axis] : nullptr;
   }
@@ -346,6 +358,37 @@ class KnownElementwise {
     return boxes.size() == 1 ? std::optional(std::move(boxes[0])) : std::nullopt;
   }
   return keeps_zero(type) && at.x(0) == y ? x : std::nullopt;
+}
+
+/// The same for windows that a Reshape cuts out of a padded image, for their transpositions, and for products of their
+/// rows.
+[[nodiscard]] inline std::vector<Box> known_rows(const SizedNode& at) {
+  const std::string type = onnx_type(at.node);
+  if (!at.node.has_input(0)) return {};
+  const KnownElements x = at.known_x(0);
+  std::vector<Box> boxes = x.rows, result;
+  if (x.filled) boxes.push_back(*x.filled);
+  for (const Box& box : boxes) {
+    std::vector<Box> some;
+    if (std::holds_alternative<op::View>(at.layer) && element_count(at.x(0)) == element_count(at.y())) {
+      some = reshaped(box, at.x(0), at.y());
+    } else if (x.rows.empty()) {
+      return {};  // one box stays one
+    } else if (type == "Transpose") {
+      const auto perm = at.node.attribute<Dims>("perm", {});
+      Box turned;
+      for (std::size_t i = 0; i < box.size(); ++i)
+        turned.push_back(box[perm.empty() ? box.size() - 1 - i : static_cast<std::size_t>(perm[i])]);
+      some = {std::move(turned)};
+    } else if (type == "MatMul" && at.x(1).size() == 2 && box.size() == at.y().size()) {
+      some = {box};
+      some[0].back() = Positions::whole(at.y().back());
+    } else {
+      return {};
+    }
+    result.insert(result.end(), some.begin(), some.end());
+  }
+  return result.size() > 1 && result.size() <= Region::most_boxes ? result : std::vector<Box>{};
 }
 
 }  // namespace benanza::detail

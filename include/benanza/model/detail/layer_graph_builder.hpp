@@ -96,6 +96,13 @@ class LayerGraphBuilder {
       behind.push_back({*scope[id], Bytes{}});
       bypassed_.insert(*scope[id]);
     }
+    // A number beside a stored tensor that is as large as the result may be in the code of a program.
+    const auto is_number = [this](const Share& share) { return result_.tensors[share.base].scalar.has_value(); };
+    if (all.value > graph.value(id).bytes() && !std::all_of(behind.begin(), behind.end(), is_number)) {
+      for (const auto& share : behind)
+        if (is_number(share)) all = all - share.bytes;
+      if (all.value <= graph.value(id).bytes()) std::erase_if(behind, is_number);
+    }
     if (all.value <= graph.value(id).bytes()) result_.tensors[*scope[id]].behind = std::move(behind);
     else
       for (const auto& share : behind) bypassed_.insert(share.base);

@@ -120,7 +120,8 @@ namespace benanza::detail {
 /// Whether a result at one place of an axis follows from what it needs there alone, wherever that is.
 [[nodiscard]] inline bool is_alike_along(const SizedNode& at, const std::string& type, std::size_t axis) {
   static const std::set<std::string_view> everywhere{
-      "Transpose", "Cast", "Slice", "Split", "QuantizeLinear", "DequantizeLinear", "MeanVarianceNormalization"};
+      "Transpose", "Cast",  "Slice", "Split", "QuantizeLinear", "DequantizeLinear", "MeanVarianceNormalization",
+      "ArgMax",    "ArgMin"};
   static const std::set<std::string_view> batches{"DepthToSpace", "SpaceToDepth", "Resize", "Upsample"};
   const auto* resize = std::get_if<op::Resize>(&at.layer);  // between two positions, results differ by their weights
   const auto is_any_of = [&at]<class... Ops>(const std::variant<Ops...>*) {
@@ -206,13 +207,15 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   const Dims& y = at.y(j);
   const auto* resize = std::get_if<op::Resize>(&at.layer);
   const auto* pad = std::get_if<op::Pad>(&at.layer);
+  const bool convolves = std::holds_alternative<op::Conv>(at.layer),
+             slides = convolves || std::holds_alternative<op::Pool>(at.layer);
   if (type == "Gather") return gathered_copies(at);
   const bool rows = type == "GatherND" && at.x(1).size() == 2 && at.x(1)[0] <= most_named &&
                     at.node.attribute<std::int64_t>("batch_dims", 0) == 0;
   const bool copies = type == "Expand" || type == "Tile" || type == "Concat" || pad || rows ||
                       (resize && resize->mode == op::ResizeMode::nearest);
   std::vector<FirstEqual> result(y.size());
-  if (!rule) return {};
+  if (!rule || (slides && has_channels_last(at.node))) return {};
   // What is needed at a position, by the first of equal positions.
   const auto needed_at = [&](std::size_t axis, std::int64_t position, bool by_firsts) {
     Box box = whole_box(y);
@@ -262,14 +265,14 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
       any = any || result[i];
       continue;
     }
-    const bool convolves = std::holds_alternative<op::Conv>(at.layer);
-    if (i >= 2 && (convolves || std::holds_alternative<op::Pool>(at.layer))) {
+    if (i >= 2 && slides) {
       if (const auto windows = convolves ? convolution_windows(at) : pool_windows(at))
         result[i] = equal_windows((*windows)[i - 2], at.known_x(0).copies_along(i));
       any = any || result[i];
       continue;
     }
-    if (!copies && (!is_alike_along(at, type, i) || is_mixed(i))) continue;
+    const bool from_one = resize && at.x(0)[i] == 1;  // whatever the mode
+    if (!copies && !from_one && (!is_alike_along(at, type, i) || is_mixed(i))) continue;
     auto first = std::make_shared<std::vector<std::int64_t>>();
     if (y[i] > most_positions) {
       const auto at_first = needed_at(i, 0, true);
@@ -294,6 +297,26 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     any = true;
   }
   return any ? result : std::vector<FirstEqual>{};
+}
+
+/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a function of each
+/// element.
+[[nodiscard]] inline std::vector<KnownPart> known_parts(const SizedNode& at) {
+  if (std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::BatchNorm>(at.layer))
+    return at.known_x(0).parts;
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.y().size());
+  if (onnx_type(at.node) != "Concat" || !axis) return {};
+  std::vector<KnownPart> parts;
+  std::int64_t begin = 0;
+  for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+    KnownPart part{*axis, begin, begin + at.x(k)[*axis], at.known_x(k).copies};
+    begin = part.end;
+    if (part.copies.size() != at.y().size()) continue;
+    part.copies[*axis] = nullptr;
+    if (std::any_of(part.copies.begin(), part.copies.end(), [](const FirstEqual& first) { return first != nullptr; }))
+      parts.push_back(std::move(part));
+  }
+  return parts;
 }
 
 /// Whether a factor of 0 leaves the operands of a product out.

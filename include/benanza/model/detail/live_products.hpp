@@ -257,8 +257,21 @@ struct EqualAxes {
                     return {box};
                   },
                   .flops =
-                      [zeros, some, equal = equal_axes(at)](std::span<const Region> y, const Region&) {
-                        return y[0].share() * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
+                      [at, zeros, some, of_a, of_b, depth_a, parts = at.known_x(0).parts, equal = equal_axes(at)](
+                          std::span<const Region> y, const Region&) {
+                        double share = y[0].share(), joined = share;
+                        for (const KnownPart& part : parts) {  // columns of which some rows are equal
+                          if (part.axis != depth_a) continue;
+                          Region rows = y[0];
+                          for (std::size_t i = 0; i < of_a.size(); ++i)
+                            if (of_a[i] != whole_axis && part.copies[i] && at.x(0)[i] == at.y()[of_a[i]] &&
+                                std::find(of_b.begin(), of_b.end(), of_a[i]) == of_b.end())
+                              rows.fold(of_a[i], part.copies[i]);
+                          joined -= (share - rows.share()) * static_cast<double>(part.end - part.begin) /
+                                    static_cast<double>(at.x(0)[depth_a]);
+                        }
+                        share = std::min(share, joined);
+                        return share * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
                       }};
 }
 

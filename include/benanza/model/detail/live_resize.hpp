@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -90,29 +91,36 @@ struct ResizedAxis {
     if (scales && scales->size() == named.size() && (*scales)[i] > 0) axes[*axis].scale = (*scales)[i];
     if (cut) axes[*axis].begin = (*region)[i], axes[*axis].end = (*region)[i + named.size()];
   }
-  return LiveRule{.operand = [at, axes, layer, cut](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
-    Box result = whole_box(at.x(k));
-    for (std::size_t i = 0; k == 0 && i < axes.size(); ++i) {
-      const bool unchanged = axes[i].x == axes[i].y && axes[i].scale == 1 && axes[i].begin == 0 && axes[i].end == 1;
-      if (unchanged) {
-        result[i] = y[i];
-        continue;
-      }
-      if (y[i].count() > static_cast<std::int64_t>(Positions::most_runs)) continue;
-      std::vector<Positions::Run> runs;
-      for (const auto& run : y[i].runs())
-        for (auto p = run.begin; p < run.end; ++p) {
-          const double place = axes[i].place(p, layer->coordinates), last = static_cast<double>(axes[i].x - 1);
-          if (cut && (place < 0 || place > last)) continue;  // filled with a number
-          auto cells = cells_at(std::clamp(place, -1e9, 1e9), axes[i], *layer);
-          cells.begin = std::clamp<std::int64_t>(cells.begin, 0, axes[i].x - 1);  // an edge is continued
-          cells.end = std::clamp<std::int64_t>(cells.end, cells.begin + 1, axes[i].x);
-          runs.push_back(cells);
+  const auto is_unchanged = [](const ResizedAxis& axis) {
+    return axis.x == axis.y && axis.scale == 1 && axis.begin == 0 && axis.end == 1;
+  };
+  LiveRule rule{
+      .operand = [at, axes, layer, cut, is_unchanged](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+        Box result = whole_box(at.x(k));
+        for (std::size_t i = 0; k == 0 && i < axes.size(); ++i) {
+          if (is_unchanged(axes[i])) {
+            result[i] = y[i];
+            continue;
+          }
+          if (y[i].count() > static_cast<std::int64_t>(Positions::most_runs)) continue;
+          std::vector<Positions::Run> runs;
+          for (const auto& run : y[i].runs())
+            for (auto p = run.begin; p < run.end; ++p) {
+              const double place = axes[i].place(p, layer->coordinates), last = static_cast<double>(axes[i].x - 1);
+              if (cut && (place < 0 || place > last)) continue;  // filled with a number
+              auto cells = cells_at(std::clamp(place, -1e9, 1e9), axes[i], *layer);
+              cells.begin = std::clamp<std::int64_t>(cells.begin, 0, axes[i].x - 1);  // an edge is continued
+              cells.end = std::clamp<std::int64_t>(cells.end, cells.begin + 1, axes[i].x);
+              runs.push_back(cells);
+            }
+          result[i] = Positions(std::move(runs));
         }
-      result[i] = Positions(std::move(runs));
-    }
-    return {result};
-  }};
+        return {result};
+      }};
+  // Between a cell and itself there is nothing to compute.
+  if (std::all_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.x == 1 || is_unchanged(axis); }))
+    rule.flops = [](std::span<const Region>, const Region&) { return 0.0; };
+  return rule;
 }
 
 }  // namespace benanza::detail

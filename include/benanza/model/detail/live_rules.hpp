@@ -397,6 +397,8 @@ template <class IsWhole>
       return {follow({0, y.size() - 2, whole_axis}, at.x(k), at.y(j), y)};
     if (k > 0 || at.x(0).size() != y.size()) {
       Box box = whole_box(at.x(k));
+      if (k > 1 && !at.node.domain.empty() && element_count(at.x(1)) == 1 && box.size() == 2 && y.size() > 2)
+        box[0] = Positions::run(0, std::min(at.x(k)[0], y[y.size() - 2].count()));  // positions follow one another
       if (certain_angles(at, k) < 1) box[0] = Positions::run(0, std::min<std::int64_t>(1, at.x(k)[0]));
       return {box};
     }

@@ -132,19 +132,38 @@ template <class Weight>
   return region.is_whole() || all <= 0 ? 1 : region.measure(weight) / all;
 }
 
+/// Which axes of an operand and of the result are channels and places.
+struct WindowLayout {
+  std::size_t channels = 1, first_place = 2;
+
+  explicit WindowLayout(const SizedNode& at) {
+    if (has_channels_last(at.node)) channels = at.y().size() - 1, first_place = 1;
+  }
+  [[nodiscard]] std::size_t place(std::size_t i) const { return first_place + i; }
+  /// What a region is measured by: `of_channels(positions)`, `of_places(i, positions)`, and the number of batches.
+  template <class OfChannels, class OfPlaces>
+  [[nodiscard]] auto weight(const OfChannels& of_channels, const OfPlaces& of_places) const {
+    return [layout = *this, of_channels, of_places](std::size_t axis, const Positions& p) -> double {
+      if (axis == 0) return static_cast<double>(p.count());
+      return axis == layout.channels ? of_channels(p) : of_places(axis - layout.first_place, p);
+    };
+  }
+};
+
 /// A scale or bias of each channel, a tensor that is added, or what is needed whole.
-[[nodiscard]] inline Box beside_window(const Dims& x, const Dims& y, const Box& box) {
+[[nodiscard]] inline Box beside_window(const Dims& x, const Dims& y, const Box& box, std::size_t channels = 1) {
   if (x == y) return box;
-  return x.size() == 1 ? follow({1}, x, y, box) : whole_box(x);
+  return x.size() == 1 ? follow({channels}, x, y, box) : whole_box(x);
 }
 
-/// The windows of a convolution whose channels lie before the places.
+/// The windows of a convolution.
 [[nodiscard]] inline std::optional<std::vector<Window>> convolution_windows(const SizedNode& at) {
   const auto& node = at.node;
   const std::size_t w = node.op_type == "QLinearConv" ? 3 : 1;
-  const Dims &x_dims = at.x(0), &w_dims = at.x(w), &y_dims = at.y();
-  if (channels_first(node, x_dims) != x_dims || node.domain == "com.microsoft.nchwc" ||
-      w_dims.size() != x_dims.size() || x_dims.size() < 3 || y_dims.size() != x_dims.size())
+  const Dims x_dims = channels_first(node, at.x(0)), y_dims = channels_first(node, at.y());
+  const Dims& w_dims = at.x(w);
+  if (node.domain == "com.microsoft.nchwc" || w_dims.size() != x_dims.size() || x_dims.size() < 3 ||
+      y_dims.size() != x_dims.size())
     return std::nullopt;
   auto read = WindowAxes::read(node, std::span(x_dims).subspan(2), std::span(w_dims).subspan(2));
   if (!read) return std::nullopt;
@@ -218,14 +237,15 @@ struct KnownInput {
   Positions channels{};              ///< that are not all 0
 };
 [[nodiscard]] inline KnownInput known_input(const SizedNode& at, const std::vector<Window>& windows, bool sums) {
-  KnownInput result{.windows = windows, .channels = Positions::whole(at.x(0)[1])};
+  const WindowLayout layout(at);
+  KnownInput result{.windows = windows, .channels = Positions::whole(at.x(0)[layout.channels])};
   const KnownElements x = at.known_x(0);
-  for (std::size_t i = 0; i < windows.size(); ++i) result.copies.push_back(x.copies_along(i + 2));
+  for (std::size_t i = 0; i < windows.size(); ++i) result.copies.push_back(x.copies_along(layout.place(i)));
   if (!x.filled) return result;
-  result.channels = (*x.filled)[1];
+  result.channels = (*x.filled)[layout.channels];
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    const auto runs = (*x.filled)[i + 2].runs();
-    if (sums) result.copies[i] = as_padding_outside((*x.filled)[i + 2], result.copies[i]);
+    const auto runs = (*x.filled)[layout.place(i)].runs();
+    if (sums) result.copies[i] = as_padding_outside((*x.filled)[layout.place(i)], result.copies[i]);
     if (runs.size() != 1 || result.copies[i]) continue;
     result.windows[i].pad_begin += runs[0].begin;
     result.windows[i].size = runs[0].end - runs[0].begin;
@@ -233,42 +253,89 @@ struct KnownInput {
   return result;
 }
 
+/// Channels with copies of their own: what is summed up from equal elements is summed up once.
+struct ConvolvedPart {
+  GroupedChannels channels;
+  std::vector<FirstEqual> copies{};  ///< one for each window's axis
+  std::vector<FirstEqual> sums{};    ///< one for each axis of the result
+};
+/// The channels that a Concat joins, if some of them have copies.
+[[nodiscard]] inline std::vector<ConvolvedPart> convolved_parts(const SizedNode& at, const std::vector<Window>& windows,
+                                                                std::int64_t group) {
+  std::vector<ConvolvedPart> result;
+  std::vector<Positions::Run> rest;
+  const WindowLayout layout(at);
+  const std::int64_t x_channels = at.x(0)[layout.channels], y_channels = at.y()[layout.channels];
+  std::int64_t end = 0;
+  for (const KnownPart& part : at.known_x(0).parts) {
+    if (part.axis != layout.channels) return {};
+    ConvolvedPart own{.channels = {Positions::run(part.begin, part.end), x_channels, y_channels, group},
+                      .sums = std::vector<FirstEqual>(at.y().size())};
+    own.sums[0] = part.copies[0];
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      own.copies.push_back(part.copies[layout.place(i)]);
+      own.sums[layout.place(i)] = equal_windows(windows[i], part.copies[layout.place(i)]);
+    }
+    result.push_back(std::move(own));
+    rest.push_back({end, part.begin});
+    end = part.end;
+  }
+  if (result.empty()) return result;
+  rest.push_back({end, x_channels});
+  const std::vector<FirstEqual> none(windows.size() + 2);
+  result.push_back({{Positions(std::move(rest)), x_channels, y_channels, group}, none, none});
+  return result;
+}
+
 [[nodiscard]] inline std::optional<LiveRule> convolution(const SizedNode& at) {
   const std::size_t w = at.node.op_type == "QLinearConv" ? 3 : 1;
   const std::int64_t group = at.node.attribute<std::int64_t>("group", 1);
   const auto windows = convolution_windows(at);
-  if (!windows || group < 1 || at.y()[1] % group != 0 || at.x(0)[1] % group != 0) return std::nullopt;
+  if (!windows || group < 1) return std::nullopt;
+  const WindowLayout layout(at);
+  const std::int64_t x_channels = at.x(0)[layout.channels], y_channels = at.y()[layout.channels];
+  if (y_channels % group != 0 || x_channels % group != 0) return std::nullopt;
   const KnownInput x = known_input(at, *windows, true);
-  const FirstEqual copies = at.known_x(0).copies_along(1);
-  const GroupedChannels channels(x.channels, at.x(0)[1], at.y()[1], group, copies);
-  const GroupedChannels of_weights(x.channels, at.x(0)[1], at.y()[1], group,
+  const FirstEqual copies = at.known_x(0).copies_along(layout.channels);
+  const GroupedChannels channels(x.channels, x_channels, y_channels, group, copies);
+  const GroupedChannels of_weights(x.channels, x_channels, y_channels, group,
                                    at.graph.input(at.node, w).constant ? copies : nullptr);  // added up beforehand
   return LiveRule{
-      .operand = [at, w, windows = *windows, x, channels, of_weights](std::size_t k, std::size_t j,
-                                                                      const Box& y) -> std::vector<Box> {
-        if (k != 0 && k != w) return {beside_window(at.x(k), at.y(j), y)};
+      .operand = [at, w, windows = *windows, layout, x, channels, of_weights](std::size_t k, std::size_t j,
+                                                                              const Box& y) -> std::vector<Box> {
+        if (k != 0 && k != w) return {beside_window(at.x(k), at.y(j), y, layout.channels)};
         Box result = whole_box(at.x(k));
         if (k == w) {
-          result[0] = of_weights.computed(y[1]);
-          result[1] = of_weights.x_in_group(y[1]);
-          for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = taps_used(x.windows[i], y[i + 2]);
+          result[0] = of_weights.computed(y[layout.channels]);
+          result[1] = of_weights.x_in_group(y[layout.channels]);
+          for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = taps_used(x.windows[i], y[layout.place(i)]);
           return {result};
         }
         result[0] = y[0];
-        result[1] = channels.read(y[1]);
-        for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
+        result[layout.channels] = channels.read(y[layout.channels]);
+        for (std::size_t i = 0; i < windows.size(); ++i)
+          result[layout.place(i)] = read_by(windows[i], y[layout.place(i)]);
         return {result};
       },
       .flops =
-          [windows = *windows, x, channels](std::span<const Region> y, const Region&) {
-            const double all = Region::whole(y[0].dims()).measure([&](std::size_t i, const Positions& p) {
-              return i == 0 ? static_cast<double>(p.count()) : i == 1 ? channels.all_pairs(p) : taps(windows[i - 2], p);
-            });
-            const double part = y[0].measure([&](std::size_t i, const Positions& p) {
-              return i == 0   ? static_cast<double>(p.count())
-                     : i == 1 ? channels.pairs(p)
-                              : distinct_taps(x.windows[i - 2], p, x.copies[i - 2]);
-            });
+          [windows = *windows, layout, x, channels, parts = convolved_parts(at, *windows, group)](
+              std::span<const Region> y, const Region&) {
+            const double all =
+                Region::whole(y[0].dims())
+                    .measure(layout.weight([&](const Positions& p) { return channels.all_pairs(p); },
+                                           [&](std::size_t i, const Positions& p) { return taps(windows[i], p); }));
+            double part = y[0].measure(layout.weight(
+                [&](const Positions& p) { return channels.pairs(p); },
+                [&](std::size_t i, const Positions& p) { return distinct_taps(x.windows[i], p, x.copies[i]); }));
+            double joined = 0;
+            for (const ConvolvedPart& each : parts) {
+              const auto weight = layout.weight(
+                  [&](const Positions& p) { return each.channels.pairs(p); },
+                  [&](std::size_t i, const Positions& p) { return distinct_taps(windows[i], p, each.copies[i]); });
+              joined += y[0].measure(
+                  [&](std::size_t axis, const Positions& p) { return weight(axis, firsts(p, each.sums[axis])); });
+            }
+            if (!parts.empty()) part = std::min(part, joined);
             return all > 0 ? part / all : 1;
           }};
 }
@@ -320,12 +387,11 @@ struct KnownInput {
           }};
 }
 
-/// The windows of a pool whose channels lie before the places.
+/// The windows of a pool.
 [[nodiscard]] inline std::optional<std::vector<Window>> pool_windows(const SizedNode& at) {
   const auto& node = at.node;
-  const Dims &x_dims = at.x(0), &y_dims = at.y();
-  if (channels_first(node, x_dims) != x_dims || x_dims.size() < 3 || y_dims.size() != x_dims.size())
-    return std::nullopt;
+  const Dims x_dims = channels_first(node, at.x(0)), y_dims = channels_first(node, at.y());
+  if (x_dims.size() < 3 || y_dims.size() != x_dims.size()) return std::nullopt;
   const bool global = node.op_type.find("Global") != std::string::npos;
   const Dims kernel = global ? Dims(x_dims.begin() + 2, x_dims.end()) : node.attribute<Dims>("kernel_shape", {});
   auto read = WindowAxes::read(node, std::span(x_dims).subspan(2), kernel);
@@ -346,32 +412,33 @@ struct KnownInput {
   const auto read = pool_windows(at);
   if (!read) return std::nullopt;
   const std::vector<Window>& windows = *read;
+  const WindowLayout layout(at);
   // Zeros around an image add nothing to a sum; a maximum or mean of equal elements is one of them.
   const bool sums = node.op_type.ends_with("AveragePool") || node.op_type.ends_with("LpPool");
   const KnownInput x = known_input(at, windows, sums);
   std::vector<FirstEqual> with_zeros;  // which are elements too where all of a window may be equal
-  for (std::size_t i = 0; i < windows.size(); ++i) with_zeros.push_back(at.known_x(0).copies_along(i + 2));
+  for (std::size_t i = 0; i < windows.size(); ++i) with_zeros.push_back(at.known_x(0).copies_along(layout.place(i)));
   const bool keeps_equal =
       node.op_type.find("LpPool") == std::string::npos &&
       std::any_of(x.copies.begin(), x.copies.end(), [](const auto& first) { return first != nullptr; });
   return LiveRule{
-      .operand = [at, windows](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+      .operand = [at, windows, layout](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
         Box result = whole_box(at.x(k));
         if (k > 0) return {result};
         result[0] = y[0];
-        result[1] = y[1];
-        for (std::size_t i = 0; i < windows.size(); ++i) result[i + 2] = read_by(windows[i], y[i + 2]);
+        result[layout.channels] = y[layout.channels];
+        for (std::size_t i = 0; i < windows.size(); ++i)
+          result[layout.place(i)] = read_by(windows[i], y[layout.place(i)]);
         return {result};
       },
       .flops =
-          [windows, filled = sums ? x.windows : windows, copies = x.copies, with_zeros, keeps_equal](
+          [windows, layout, filled = sums ? x.windows : windows, copies = x.copies, with_zeros, keeps_equal](
               std::span<const Region> y, const Region&) {
             Region both = y[0];  // and the places of maxima
             for (const auto& each : y) both.add(each);
-            const auto measure = [](const Region& region, const auto& along) {
-              return region.measure([&](std::size_t i, const Positions& p) {
-                return i < 2 ? static_cast<double>(p.count()) : along(i - 2, p);
-              });
+            const auto measure = [&layout](const Region& region, const auto& along) {
+              const auto count = [](const Positions& p) { return static_cast<double>(p.count()); };
+              return region.measure(layout.weight(count, along));
             };
             const double all = measure(Region::whole(both.dims()),
                                        [&](std::size_t i, const Positions& p) { return taps(windows[i], p); });
