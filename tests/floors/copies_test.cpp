@@ -231,6 +231,14 @@ TEST_CASE("channels with copies beside channels without", "[floors]") {
                              {{"w", f32, {64, 64}}}),
                 {2 * 32 * 64 + 2 * 8 * 32 * 64, 9 * 128 + square, 8 * row});
   }
+  SECTION("each channel has a scale of its own: equal channels do not stay equal") {
+    check_least(
+        least_layers("(float[1, 1, 32] x, float[1, 4, 32] z) => (float[1, 4, 64] y) <int64[3] s = {1, 4, 32}> { "
+                     "e = Expand(x, s) c = Concat<axis = 2>(e, z) n = BatchNormalization(c, g, b, m, v) "
+                     "y = MatMul(n, w) }",
+                     {{"g", f32, {4}}, {"b", f32, {4}}, {"m", f32, {4}}, {"v", f32, {4}}, {"w", f32, {64, 64}}}),
+        {4 * 64 * 2 + 4 * product_row, 5 * 128 + 2 * 16 + square, 4 * row});  // two vectors are made beforehand
+  }
   SECTION("each batch has weights of its own: equal batches are not equal products") {
     check_least(
         least_layers("(float[1, 4, 32] x, float[2, 4, 32] z, float[2, 64, 64] w) => (float[2, 4, 64] y) "

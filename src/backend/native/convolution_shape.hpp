@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvolutionShape: a convolution as tiles see it. It falls into parts that share no channel; a part sums over blocks
-// of its input channels and has some vectors of output channels. Each element of y belongs to one grid.
+// ConvolutionShape: a convolution as tiles see it. It falls into parts that share no channel. The channels of x in a
+// part are cut into blocks, over which it sums; those of y are cut into vectors. Each element of y belongs to one grid.
 #pragma once
 
 #include "convolution_grid.hpp"

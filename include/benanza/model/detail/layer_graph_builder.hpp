@@ -392,8 +392,8 @@ class LayerGraphBuilder {
   std::set<TensorId> bypassed_{};  // constants of which something computed is read instead
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
   std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> what they hold, in order
-  std::vector<const Node*> nodes_{};                             // of each layer
-  std::vector<double> certain_{};            // of each layer, the share of what it updates that is certain
+  std::vector<const Node*> nodes_{};                             // layer -> its node
+  std::vector<double> certain_{};            // layer -> how much of what it updates is certain, from 0 to 1
   std::set<TensorId> counters_{};            // numbers and conditions of passes, which no memory has to hold
   std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass
 };

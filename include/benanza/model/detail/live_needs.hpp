@@ -302,8 +302,13 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
 /// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a function of each
 /// element.
 [[nodiscard]] inline std::vector<KnownPart> known_parts(const SizedNode& at) {
-  if (std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::BatchNorm>(at.layer))
-    return at.known_x(0).parts;
+  if (std::holds_alternative<op::Unary>(at.layer)) return at.known_x(0).parts;
+  if (std::holds_alternative<op::BatchNorm>(at.layer)) {
+    std::vector<KnownPart> parts = at.known_x(0).parts;
+    for (KnownPart& part : parts)
+      if (part.copies.size() > 1) part.copies[1] = nullptr;  // each channel has its own scale
+    return parts;
+  }
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.y().size());
   if (onnx_type(at.node) != "Concat" || !axis) return {};
   std::vector<KnownPart> parts;
