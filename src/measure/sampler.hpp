@@ -99,7 +99,8 @@ class Sampler {
   void warm_up(std::int64_t calls, Seconds expected);
   [[nodiscard]] Sentinel::Reading reading_before();
   [[nodiscard]] Sentinel::Reading reading_after();
-  [[nodiscard]] Sentinel::Reading read(const std::string& kind, int threads);
+  /// `recovers`: the work before it may have lowered the clock, so a slow reading is repeated for some ms.
+  [[nodiscard]] Sentinel::Reading read(const std::string& kind, int threads, bool recovers);
   [[nodiscard]] Seconds read_trip(int threads);
   /// After the current work, or before it: that is after what precedes it in each round.
   [[nodiscard]] std::optional<MemorySentinel::Reading> read_memory(bool after);

@@ -53,9 +53,14 @@ class Sentinel {
     const auto any = best_at_.try_emplace(threads, best).first;
     any->second = std::min(any->second, best);
   }
-  [[nodiscard]] bool quiet(const Reading& reading) const {
-    return reading.time * quiet_share <= levels_.at(*reading.kind).usual() &&
-           reading.time * clock_share <= best_at_.at(reading.kind->second);
+  [[nodiscard]] bool quiet(const Reading& reading) const { return quiet(*reading.kind, reading.time); }
+  /// The same before it is read. The first one of a kind is compared with the best after any work.
+  [[nodiscard]] bool quiet(const Kind& kind, Seconds time) const {
+    const auto any = best_at_.find(kind.second);
+    if (any == best_at_.end()) return true;
+    const auto level = levels_.find(kind);
+    return time * clock_share <= any->second &&
+           (level == levels_.end() ? time * wander_share <= any->second : time * quiet_share <= level->second.usual());
   }
   /// Half the range of the processor's speed over all seconds but the outermost twentieths, relative; of a wandering
   /// clock a layer that was measured within some seconds saw only a part.

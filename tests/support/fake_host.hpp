@@ -27,6 +27,10 @@ class FakeHost final : public bench::Host {
   /// The same of memory, with `has_memory_probe`; also what calls of plans that are bound by it are slowed down by.
   std::function<double(double now)> memory_slowness = [](double) { return 1.0; };
   bool has_memory_probe = true;
+  /// How many times slower the processor runs after calls of plans that are bound by memory, until it has spent
+  /// `clock_recovery` seconds in the sentinel's loop.
+  std::function<double()> clock_drop = [] { return 1.0; };
+  double clock_recovery = 0;
   /// How many times farther than usual the threads are from each other; also what calls on several threads are slowed
   /// down by.
   std::function<double(double now)> thread_distance = [](double) { return 1.0; };
@@ -38,13 +42,18 @@ class FakeHost final : public bench::Host {
   Bytes memory{1e9};
 
   void spend(double seconds) { time += seconds * slowness(time); }
+  void lower_clock() {
+    drop_ = clock_drop();
+    slow_for_ = clock_recovery;
+  }
 
   [[nodiscard]] Seconds now() const override { return {time}; }
   [[nodiscard]] Seconds timer_floor() const override { return {20e-9}; }
   [[nodiscard]] Seconds probe(int threads) override {
     ++probes[threads];
     const double start = time;
-    spend(30e-6);
+    spend(30e-6 * (slow_for_ > 0 ? drop_ : 1));
+    slow_for_ -= time - start;
     return {time - start};
   }
   /// At full speed a processor does 1e9 multiply-adds a second.
@@ -71,7 +80,7 @@ class FakeHost final : public bench::Host {
   [[nodiscard]] Bytes available_memory() const override { return memory; }
 
  private:
-  double watched_ = 0;
+  double watched_ = 0, drop_ = 1, slow_for_ = 0;
 };
 
 /// What one fake plan does: y = relu(x) of a flat f32 tensor, in `seconds` at one thread.
@@ -127,6 +136,7 @@ class FakeBackend final : public Backend {
       const double memory = what_.memory_bound ? backend_.host_.memory_slowness(backend_.host_.time) : 1;
       const double distance = threads() == 1 ? 1 : backend_.host_.thread_distance(backend_.host_.time);
       backend_.host_.spend(memory * distance * (threads() == 1 ? what_.seconds : what_.seconds / what_.speedup));
+      if (what_.memory_bound) backend_.host_.lower_clock();
       if (what_.leaves_output) return;
       const auto* x = static_cast<const float*>(arguments.inputs[0]);
       auto* y = static_cast<float*>(arguments.outputs[0]);
