@@ -337,6 +337,54 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                              {window}, 23),
                 2 * 32 * of_pair, reads);
   }
+  const Matrix ones{"m", 128, 128, [](auto r, auto c) { return c > r ? 0.0F : 1.0F; }};
+  SECTION("a window of 32 by a second mask; adding it is one operation more") {
+    check_known(masked("", "e = Add(c, w) d = Add(e, m)",
+                       {mask, {"w", 128, 128, [](auto r, auto c) { return r - c > 31 ? hidden : 0.0F; }}}),
+                2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 1), qkv + 4);
+  }
+  const auto padded = [&](const std::string& masking) {
+    return known_layers(
+        "(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v, float[128] real) => "
+        "(float[1, 2, 128, 8] y) <float r = {0.5}, float low = {-10000}, float half = {0.5}, float one = {1}> { "
+        "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) c = Mul(a, r) n = Mul(m, real) " +
+            masking + " p = Softmax<axis = -1>(d) y = MatMul(p, v) }",
+        {ones});
+  };
+  SECTION("joined with a mask of the request; the heads share three operations for a pair") {
+    check_known(padded("o = Sub(one, n) h = Mul(o, low) d = Add(c, h)"), pairs * (of_pair + 1.5),
+                qkv + 3 * 4 + 128 * 4);
+  }
+  SECTION("joined with one, compared and chosen; the heads share two operations for a pair") {
+    check_known(padded("b = Less(n, half) d = Where(b, low, c)"), pairs * (of_pair + 1), qkv + 3 * 4 + 128 * 4);
+  }
+  const std::string scores = "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) c = Mul(a, r) d = Add(c, m) ";
+  SECTION("and a softmax along an axis that is not the last") {
+    check_known(known_layers(operands + "<float r = {0.5}> { " + scores +
+                                 "u = Transpose<perm = [0, 2, 3, 1]>(d) s = Softmax<axis = 2>(u) "
+                                 "p = Transpose<perm = [0, 3, 1, 2]>(s) y = MatMul(p, v) }",
+                             {mask}),
+                pairs * of_pair, qkv + 4);
+  }
+  SECTION("and exponents, divided by their sum: scale, mask, exponent, sum and division") {
+    check_known(known_layers(operands + "<float r = {0.5}, int64[1] last = {3}> { " + scores +
+                                 "e = Exp(d) s = ReduceSum<keepdims = 1>(e, last) p = Div(e, s) y = MatMul(p, v) }",
+                             {mask}),
+                pairs * (2 * 16 + 5), qkv + 4);
+  }
+  SECTION("and a logarithm of the softmax; its exponent is one operation more") {
+    check_known(known_layers(operands + "<float r = {0.5}> { " + scores +
+                                 "l = LogSoftmax<axis = -1>(d) p = Exp(l) y = MatMul(p, v) }",
+                             {mask}),
+                pairs * (of_pair + 1), qkv + 4);
+  }
+  SECTION("in two parts, one below the other") {
+    const auto part = [](const std::string& name, int first) {
+      return Matrix{name, 64, 128, [first](auto r, auto c) { return c > r + first ? hidden : 0.0F; }};
+    };
+    check_known(masked("", "m = Concat<axis = 0>(above, below) d = Add(c, m)", {part("above", 0), part("below", 64)}),
+                pairs * of_pair, qkv + 4);
+  }
   SECTION("numbers that hide nothing") {
     check_known(masked("", "d = Add(c, m)", {{"m", 128, 128, [](auto r, auto c) { return c > r ? -1.0F : 1.0F; }}}),
                 2 * 128 * 128 * of_pair, qkv + 4 + 128 * 128 * 4);

@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,7 +33,7 @@ struct KnownPart {
 
 struct KnownElements {
   std::optional<AxesBand> band{};          ///< each element outside of it is `outside`
-  double outside = 0;                      ///< 0, or so low that a softmax makes it 0
+  double outside = 0;                      ///< a hidden score stands for all lower ones
   std::optional<std::size_t> one_hot{};    ///< along this axis one element at most is not 0
   std::optional<Box> filled{};             ///< each element outside of it is 0
   std::vector<Box> rows{};                 ///< as `filled`, where that takes several boxes
@@ -102,94 +104,191 @@ struct SizedNode {
   return type == "Div" || std::find(names.begin(), names.end(), type) != names.end();
 }
 
-/// What is known of a result of an element-wise operator from one operand, whatever the others are.
+/// What is known of the result of an element-wise operator or a softmax outside of a band.
 class KnownElementwise {
  public:
   explicit KnownElementwise(const SizedNode& at) : at_(at), type_(onnx_type(at.node)) {}
 
   [[nodiscard]] KnownElements result() const {
-    if (type_ == "Where") return choice();
-    if (type_ == "Softmax") return softmax();
-    if (type_ == "Trilu") return triangle();
-    if (type_ == "Sub")
-      if (const auto y = hidden_by_constant(); y.band) return y;
-    static constexpr std::array<std::string_view, 3> keeping{"Identity", "Cast", "Dropout"};
-    const auto lists = [this](const auto& names) {
-      return std::find(names.begin(), names.end(), type_) != names.end();
-    };
-    const bool either = type_ == "Mul" || type_ == "And", first = keeps_zero(type_);
-    for (std::size_t k = 0; k < std::min<std::size_t>(2, at_.node.inputs.size()); ++k) {
-      const KnownElements x = at_.known_x(k);
-      if (!x.band && !x.one_hot) continue;
-      const bool zero = x.outside == 0;
-      if (zero && (either || (first && k == 0))) return moved(k, 0);
-      if (!zero && (type_ == "Add" || type_ == "Min" || (k == 0 && (type_ == "Sub" || lists(keeping)))))
-        return moved(k, x.outside);
-      if (!zero && (type_ == "Mul" || (type_ == "Div" && k == 0)))
-        if (const auto factor = scalar(at_.graph.input(at_.node, 1 - k)); factor && *factor > 0)
-          return moved(k, type_ == "Mul" ? x.outside * *factor : x.outside / *factor);
-    }
-    return {};
-  }
-
- private:
-  [[nodiscard]] KnownElements moved(std::size_t k, double outside) const {
     KnownElements y;
-    if (outside != 0 && (outside > masked_score || !is_float(at_.graph.output(at_.node, 0).type))) return y;
-    y.band = from_last(at_.known_x(k).band, at_.x(k), at_.y());
-    y.outside = outside;
-    if (type_ == "Identity" || type_ == "Cast") y.one_hot = at_.known_x(k).one_hot;
+    if (type_ == "Trilu") return triangle();
+    if (type_ == "Softmax" || type_ == "LogSoftmax") return softmax();
+    if (type_ == "Identity" || type_ == "Cast") y.one_hot = at_.known_x(0).one_hot;
+    const std::vector<Outside> results = type_ == "Where" ? choices() : combinations();
+    const auto is_worse = [this](const Outside& a, const Outside& b) {
+      return std::pair(matters(a), -unknown(a)) < std::pair(matters(b), -unknown(b));
+    };
+    const auto taken = std::max_element(results.begin(), results.end(), is_worse);
+    if (taken == results.end() || !taken->band) return y;
+    y.band = taken->band;
+    y.outside = taken->number;
     return y;
   }
 
-  /// Where a constant that is taken away hides a score.
-  [[nodiscard]] KnownElements hidden_by_constant() const {
-    if (!at_.node.has_input(1) || !is_float(at_.graph.output(at_.node, 0).type)) return {};
-    const auto& numbers = at_.graph.input(at_.node, 1).banded;
-    if (!numbers || numbers->differ || numbers->inside == numbers->outside || at_.x(1).size() < 2) return {};
-    const std::size_t rank = at_.x(1).size();
-    const auto hidden = [&](const Band& band, double outside) -> KnownElements {
-      if (!(-outside <= masked_score)) return {};
-      return {.band = from_last(AxesBand{rank - 2, rank - 1, band}, at_.x(1), at_.y()), .outside = -outside};
+ private:
+  /// Elements outside of a band of the result, or all, at which an operand or the result is one number.
+  struct Outside {
+    std::optional<AxesBand> band{};
+    double number = 0;
+  };
+
+  [[nodiscard]] bool hides(const Outside& part) const {
+    return part.number <= masked_score && is_float(at_.graph.output(at_.node, 0).type);
+  }
+  [[nodiscard]] bool matters(const Outside& part) const { return part.number == 0 || hides(part); }
+  /// Elements of a matrix that a band leaves unknown.
+  [[nodiscard]] double unknown(const Outside& part) const {
+    if (!part.band) return 0;
+    const auto& [row, column, band] = *part.band;
+    return banded_count(Positions::whole(at_.y()[row]), Positions::whole(at_.y()[column]), band);
+  }
+
+  /// What is known of an operand. A constant of two numbers is one of them outside of a band and the other within it.
+  [[nodiscard]] std::vector<Outside> known(std::size_t k) const {
+    const Value& value = at_.graph.input(at_.node, k);
+    if (const auto number = scalar(value)) return {{std::nullopt, *number}};
+    std::vector<Outside> parts;
+    const auto add = [&](const AxesBand& band, double number) {
+      if (auto moved = from_last(band, at_.x(k), at_.y())) parts.push_back({std::move(moved), number});
     };
-    const auto rest = numbers->band.complement();
-    if (const auto y = hidden(numbers->band, numbers->outside); y.band || !rest) return y;
-    return hidden(*rest, numbers->inside);
+    if (value.constant && value.banded && value.dims.size() >= 2) {
+      const BandedNumbers& numbers = *value.banded;
+      if (numbers.inside == numbers.outside && !numbers.differ) return {{std::nullopt, numbers.inside}};
+      AxesBand band{value.dims.size() - 2, value.dims.size() - 1, numbers.band};
+      add(band, numbers.outside);
+      const auto rest = numbers.differ ? std::nullopt : numbers.band.complement();
+      if (rest) add({band.row, band.column, *rest}, numbers.inside);
+    } else if (const KnownElements x = at_.known_x(k); x.band) {
+      add(*x.band, x.outside);
+    }
+    return parts;
   }
 
-  /// Where a condition is known, one number that it chooses; where both operands are 0, or hide a score, either.
-  [[nodiscard]] KnownElements choice() const {
-    if (const KnownElements y = chosen(); y.band) return y;
-    for (const std::size_t k : {1U, 2U}) {
-      const KnownElements x = at_.known_x(k);
-      const auto other = scalar(at_.graph.input(at_.node, 3 - k));
-      if (x.band && other && (x.outside == 0 ? *other == 0 : *other <= masked_score))
-        return moved(k, std::max(x.outside, *other));
-    }
-    return {};
+  /// Where two operands are both known.
+  [[nodiscard]] static std::optional<Outside> both(const Outside& a, const Outside& b, double number) {
+    if (!a.band || !b.band) return Outside{a.band ? a.band : b.band, number};
+    if (!a.band->has_axes_of(*b.band)) return std::nullopt;
+    return Outside{AxesBand{a.band->row, a.band->column, around(a.band->band, b.band->band)}, number};
   }
-  [[nodiscard]] KnownElements chosen() const {
-    const auto band = at_.known_x(0).band;
-    if (!band) return {};
-    for (const std::size_t taken : {1U, 2U}) {  // outside of the band it is false
-      const auto number = scalar(at_.graph.input(at_.node, taken));
-      if (!number || (*number != 0 && *number > masked_score)) continue;
-      if (taken == 2) return {.band = from_last(band, at_.x(0), at_.y()), .outside = *number};
-      const auto rest = band->band.complement();  // inside it is true, if it is a constant
-      if (!rest || !at_.graph.input(at_.node, 0).banded) continue;
-      return {.band = from_last(AxesBand{band->row, band->column, *rest}, at_.x(0), at_.y()), .outside = *number};
-    }
-    return {};
+  /// Where one of two operands is known to decide the result.
+  [[nodiscard]] static Outside either(const Outside& a, const Outside& b) {
+    if (!a.band || !b.band) return a.band ? b : a;
+    if (!a.band->has_axes_of(*b.band)) return a;
+    return {AxesBand{a.band->row, a.band->column, common(a.band->band, b.band->band)}, std::max(a.number, b.number)};
   }
 
-  /// Zeros where scores are hidden, but in a row of which all are.
+  /// What a condition that is known chooses; and what both operands agree on, whatever it is.
+  [[nodiscard]] std::vector<Outside> choices() const {
+    std::vector<Outside> results;
+    const auto add = [&results](const std::optional<Outside>& part) {
+      if (part) results.push_back(*part);
+    };
+    for (const Outside& condition : known(0))
+      for (const Outside& taken : known(condition.number != 0 ? 1 : 2)) add(both(condition, taken, taken.number));
+    for (const Outside& a : known(1))
+      for (const Outside& b : known(2))
+        if (a.number == b.number || (hides(a) && hides(b))) add(both(a, b, std::max(a.number, b.number)));
+    return results;
+  }
+
+  [[nodiscard]] std::vector<Outside> combinations() const {
+    const std::size_t count = at_.node.inputs.size();
+    std::vector<Outside> parts = known(0);
+    if (count == 1 || type_ == "Cast" || type_ == "Dropout") {
+      std::erase_if(parts, [this](Outside& part) {
+        const auto number = number_of(part.number);
+        part.number = number.value_or(0);
+        return !number;
+      });
+      return parts;
+    }
+    for (std::size_t k = 1; k < count && at_.node.has_input(k); ++k) parts = combined(parts, known(k), k == 1);
+    return parts;
+  }
+  [[nodiscard]] std::vector<Outside> combined(const std::vector<Outside>& first, const std::vector<Outside>& second,
+                                              bool is_first) const {
+    std::vector<Outside> results;
+    std::optional<Outside> deciding;
+    const auto decide = [&](const std::optional<double>& number, const Outside& part) {
+      if (!number) return;
+      const Outside decided{part.band, *number};
+      deciding = deciding ? either(*deciding, decided) : decided;
+    };
+    for (const Outside& a : first) decide(decided_by(a.number, is_first), a);
+    for (const Outside& b : second) decide(decided_by(b.number, false), b);
+    if (deciding) results.push_back(*deciding);
+    for (const Outside& a : first)
+      for (const Outside& b : second)
+        if (const auto number = number_of(a.number, b.number))
+          if (auto part = both(a, b, *number)) results.push_back(std::move(*part));
+    return results;
+  }
+
+  /// The result where one operand is this number, whatever the other is.
+  [[nodiscard]] std::optional<double> decided_by(double x, bool is_first) const {
+    if (x == 0 && (type_ == "Mul" || type_ == "And" || (type_ == "Div" && is_first))) return 0;
+    if (x != 0 && type_ == "Or") return 1;
+    const bool takes = type_ == "Add" || type_ == "Sum" || type_ == "Min" || (type_ == "Sub" && is_first);
+    if (takes && hides({.number = x})) return x;
+    if (type_ == "Sub" && !is_first && hides({.number = -x})) return -x;
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> number_of(double x) const {
+    static const std::map<std::string_view, double (*)(double)> functions{
+        {"Identity", [](double n) { return n; }},
+        {"Dropout", [](double n) { return n; }},
+        {"Neg", [](double n) { return -n; }},
+        {"Abs", [](double n) { return std::abs(n); }},
+        {"Relu", [](double n) { return std::max(n, 0.0); }},
+        {"Exp", [](double n) { return std::exp(n); }},
+        {"Log", [](double n) { return std::log(n); }},
+        {"Sigmoid", [](double n) { return 1 / (1 + std::exp(-n)); }},
+        {"Not", [](double n) { return n == 0 ? 1.0 : 0.0; }},
+        {"IsNaN", [](double n) { return std::isnan(n) ? 1.0 : 0.0; }},
+    };
+    if (type_ == "Cast") {
+      const DataType to = at_.graph.output(at_.node, 0).type;
+      if (to == DataType::boolean) return x != 0 ? 1 : 0;
+      const bool small = x >= 0 && x < 8 && x == std::trunc(x);  // the same in every type
+      return small || (is_float(to) && bits(to) >= 16) ? std::optional(x) : std::nullopt;
+    }
+    if (x == 0 && keeps_zero(type_)) return 0;
+    const auto found = functions.find(type_);
+    return found == functions.end() ? std::nullopt : std::optional(found->second(x));
+  }
+  [[nodiscard]] std::optional<double> number_of(double a, double b) const {
+    static const std::map<std::string_view, double (*)(double, double)> functions{
+        {"Add", [](double x, double y) { return x + y; }},
+        {"Sum", [](double x, double y) { return x + y; }},
+        {"Sub", [](double x, double y) { return x - y; }},
+        {"Mul", [](double x, double y) { return x * y; }},
+        {"Min", [](double x, double y) { return std::min(x, y); }},
+        {"Max", [](double x, double y) { return std::max(x, y); }},
+        {"And", [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; }},
+        {"Or", [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; }},
+        {"Xor", [](double x, double y) { return (x != 0) != (y != 0) ? 1.0 : 0.0; }},
+        {"Equal", [](double x, double y) { return x == y ? 1.0 : 0.0; }},
+        {"Less", [](double x, double y) { return x < y ? 1.0 : 0.0; }},
+        {"LessOrEqual", [](double x, double y) { return x <= y ? 1.0 : 0.0; }},
+        {"Greater", [](double x, double y) { return x > y ? 1.0 : 0.0; }},
+        {"GreaterOrEqual", [](double x, double y) { return x >= y ? 1.0 : 0.0; }},
+    };
+    if (type_ == "Div")
+      return is_float(at_.graph.output(at_.node, 0).type) && b != 0 ? std::optional(a / b) : std::nullopt;
+    const auto found = functions.find(type_);
+    return found == functions.end() ? std::nullopt : std::optional(found->second(a, b));
+  }
+
+  /// Zeros where scores are hidden, but in a row of which all are. A logarithm of them hides still.
   [[nodiscard]] KnownElements softmax() const {
     const KnownElements x = at_.known_x(0);
-    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", at_.node.opset < 13 ? 1 : -1), at_.y().size());
-    if (!x.band || x.outside > masked_score || !axis || *axis + 1 != at_.y().size() || x.band->column != *axis ||
-        !x.band->band.reaches_each_row(at_.y()[x.band->row], at_.y()[*axis]))
-      return {};
-    return {.band = x.band, .outside = 0};
+    const Dims& y = at_.y();
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", at_.node.opset < 13 ? 1 : -1), y.size());
+    if (!x.band || x.outside > masked_score || !axis || (at_.node.opset < 13 && *axis + 1 != y.size())) return {};
+    AxesBand along = *x.band;
+    if (along.row == *axis) along = {along.column, along.row, along.band.transposed()};
+    if (along.column != *axis || !along.band.reaches_each_row(y[along.row], y[along.column])) return {};
+    return {.band = x.band, .outside = type_ == "Softmax" ? 0 : x.outside};
   }
 
   [[nodiscard]] KnownElements triangle() const {
@@ -235,15 +334,46 @@ class KnownElementwise {
   return first;
 }
 
+/// Whether elements of both numbers are one to those who read them: equal, or scores that are hidden.
+[[nodiscard]] inline bool is_alike(double a, double b) { return a == b || std::max(a, b) <= masked_score; }
+
 /// The band of a tensor of which a slice is assigned: that of the slice, and what is around it.
 [[nodiscard]] inline KnownElements known_assignment(const SizedNode& at, const Dims& first) {
   const KnownElements x = at.known_x(0), updates = at.known_x(2);
   if (!updates.band || at.x(2) == at.x(0)) return {.band = updates.band, .outside = updates.outside};
-  if (!x.band || !x.band->has_axes_of(*updates.band) || (x.outside == 0) != (updates.outside == 0)) return {};
+  if (!x.band || !x.band->has_axes_of(*updates.band) || !is_alike(x.outside, updates.outside)) return {};
   const auto begin = [&first](std::size_t axis) { return axis < first.size() ? -first[axis] : 0; };
   const Band moved = updates.band->band.from(begin(x.band->row), begin(x.band->column));
   return {.band = AxesBand{x.band->row, x.band->column, around(x.band->band, moved)},
           .outside = std::max(x.outside, updates.outside)};
+}
+
+/// The band around those of tensors that are joined.
+[[nodiscard]] inline KnownElements known_joined(const SizedNode& at) {
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size());
+  std::optional<AxesBand> like;
+  std::optional<double> outside;
+  for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
+    if (const KnownElements x = at.known_x(k); x.band && !like) {
+      like = x.band;
+      outside = x.outside;
+    }
+  if (!axis || !like) return {};
+  Band whole{1, 0};
+  std::int64_t begin = 0;
+  for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+    const KnownElements x = at.known_x(k);
+    const Dims& dims = at.x(k);
+    const auto& numbers = at.graph.input(at.node, k).banded;
+    Band band{1 - dims[like->row], dims[like->column] - 1};
+    if (x.band && x.band->has_axes_of(*like) && is_alike(x.outside, *outside)) band = common(band, x.band->band);
+    else if (numbers && !numbers->differ && numbers->inside == numbers->outside && is_alike(numbers->inside, *outside))
+      band = {1, 0};
+    if (!band.empty())
+      whole = around(whole, band.from(like->row == *axis ? -begin : 0, like->column == *axis ? -begin : 0));
+    begin += dims[*axis];
+  }
+  return {.band = AxesBand{like->row, like->column, whole}, .outside = *outside};
 }
 
 /// Bands of movements, and of what is element-wise.
@@ -262,6 +392,7 @@ class KnownElementwise {
   }
   if (!at.node.has_input(0)) return {};
   if (const auto first = assigned_slice(at)) return known_assignment(at, *first);
+  if (type == "Concat") return known_joined(at);
   const KnownElements x = at.known_x(0);
   if (type == "Slice" && x.band) {
     const auto is_known = [&at](std::size_t k) { return !at.node.has_input(k) || at.graph.input(at.node, k).literal; };

@@ -78,7 +78,7 @@ namespace benanza::detail {
   const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
   std::optional<Band> visible;  // what a constant mask leaves
   if (const KnownElements hidden = at.known_x(mask);
-      hidden.band && (hidden.outside <= masked_score || layer.mask_type)) {
+      hidden.band && (layer.mask_type ? hidden.outside == 0 : hidden.outside <= masked_score)) {
     const std::size_t mask_rank = at.x(mask).size();
     if (hidden.band->row + 2 == mask_rank && hidden.band->column + 1 == mask_rank &&
         hidden.band->band.reaches_each_row(layer.q[2], layer.k[2]))
