@@ -279,6 +279,39 @@ TEST_CASE("a loop that may end before its first pass is certain of none", "[floo
               {0, 0, row});
 }
 
+TEST_CASE("a loop without a pass hands on what enters it", "[floors]") {
+  const std::string body = R"(<body = b (int64 i, bool go, float[1, 64] h, float[1, 64] g)
+      => (bool on, float[1, 64] h2, float[1, 64] g2) { on = Identity(go) h2 = Add(h, m) g2 = MatMul(g, w) }> })";
+  const std::string ends = GENERATE("int64 n = {0}, bool c = {1}", "int64 n = {50}, bool c = {0}");
+  const std::vector<Stored> weights{{"w", f32, {64, 64}}};
+  SECTION("64 maxima; no sum with a product, whether the body captures it or receives it") {
+    check_least(least_layers("(float[1, 64] x) => (float[1, 64] y) <" + ends +
+                                 "> { m = MatMul(x, w) r = Relu(x) y, z = Loop (n, c, r, m) " + body,
+                             weights),
+                {64, row, row});
+  }
+  SECTION("the product, where it is the result") {
+    check_least(least_layers("(float[1, 64] x) => (float[1, 64] z) <" + ends +
+                                 "> { m = MatMul(x, w) r = Relu(x) y, z = Loop (n, c, r, m) " + body,
+                             weights),
+                {2 * macs, row + square, row});
+  }
+  SECTION("an input, which lies where it is") {
+    check_least(least_layers("(float[1, 64] x, float[1, 64] m) => (float[1, 64] y) <" + ends +
+                                 "> { y, z = Loop (n, c, x, m) " + body,
+                             weights),
+                {0, 0, 0});
+  }
+}
+
+TEST_CASE("a Scan of no element hands on its state", "[floors]") {
+  check_least(least_layers(R"((float[1, 64] x, float[0, 64] s) => (float[1, 64] y) { r = Relu(x)
+      y = Scan<num_scan_inputs = 1, body = b (float[1, 64] h, float[64] e) => (float[1, 64] h2) {
+        m = MatMul(h, w) h2 = Add(m, e) }>(r, s) })",
+                           {{"w", f32, {64, 64}}}),
+              {64, row, row});
+}
+
 TEST_CASE("a loop whose condition turns false in the first pass has one", "[floors]") {
   const auto model = least_layers(R"((float[1, 64] x) => (float[1, 64] y) <int64 n = {50}, bool f = {0}> {
       y = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) => (bool on, float[1, 64] h2) {

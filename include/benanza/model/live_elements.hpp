@@ -317,6 +317,13 @@ class LiveElements {
                       body_skip = scan ? 0 : 2, out_skip = scan ? 0 : 1;
     const auto scanned = scan ? static_cast<std::size_t>(node.attribute<std::int64_t>("num_scan_inputs", 0)) : 0;
     const std::size_t carried = formals - std::min(formals, body_skip + scanned);
+    if (node.trip_count == 0) {  // the results are the initial values
+      Values none = nothing(body);
+      walk(body, none);
+      for (std::size_t i = 0; i < std::min(carried, node.outputs.size()); ++i)
+        if (node.outputs[i]) need(graph, values, node.inputs.at(i + skip).value(), values[*node.outputs[i]]);
+      return;
+    }
     Values wanted = nothing(body);  // what is needed of the body's results
     bool any = false;
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
@@ -344,7 +351,7 @@ class LiveElements {
     }
     const std::optional<PassNeeds> passes = leave_passes(node, values, wanted, carried, body_skip, out_skip);
     if (passes) inner = passes->any;
-    const bool may_be_skipped = any && !scan && may_have_no_pass(graph, node);
+    const bool may_be_skipped = any && !scan && detail::may_have_no_pass(graph, node);
     if (may_be_skipped) {
       Values none = nothing(body);
       for (Needed& value : none) value.conditional = true;
@@ -368,17 +375,6 @@ class LiveElements {
       }
       need(graph, values, *node.inputs[i], read);
     }
-  }
-
-  /// Whether a Loop may end before its first pass, as far as is known: that depends on its limit and its condition.
-  [[nodiscard]] static bool may_have_no_pass(const Graph& graph, const Node& node) {
-    if (node.trip_count) return false;
-    for (const std::size_t k : {0U, 1U}) {
-      if (!node.has_input(k)) continue;
-      const auto given = detail::scalar(graph.input(node, k));
-      if (!given || *given <= 0) return true;
-    }
-    return false;
   }
 
   /// Passes of a loop that need the same of a body's results.
