@@ -300,6 +300,37 @@ class KnownElementwise {
   return KnownElementwise(at).result();
 }
 
+/// Where a constant of truth values may be true, as places of a tensor that it broadcasts to.
+[[nodiscard]] inline Box true_places(const Value& constant, const Dims& y) {
+  const auto& literal = constant.literal;
+  const Dims& dims = constant.dims;
+  Box box = whole_box(y);
+  if (!literal || static_cast<std::int64_t>(literal->ints.size()) != constant.elements() || dims.size() > y.size())
+    return box;
+  std::vector<std::vector<Positions::Run>> runs(dims.size());
+  bool any = false;
+  for (std::size_t n = 0; n < literal->ints.size(); ++n) {
+    if (literal->ints[n] == 0) continue;
+    any = true;
+    auto rest = static_cast<std::int64_t>(n);
+    for (std::size_t i = dims.size(); i-- > 0; rest /= dims[i]) runs[i].push_back({rest % dims[i], rest % dims[i] + 1});
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (const std::size_t axis = y.size() - dims.size() + i; dims[i] == y[axis])
+      box[axis] = Positions(std::move(runs[i]));
+  return any ? box : Box(y.size());
+}
+
+/// Where a tensor may differ from 0, as places of one that it broadcasts to.
+[[nodiscard]] inline Box broadcast_box(const Box& box, const Dims& x, const Dims& y) {
+  Box result = whole_box(y);
+  for (std::size_t i = 0; i < x.size() && x.size() <= y.size(); ++i) {
+    const std::size_t axis = y.size() - x.size() + i;
+    if (x[i] == y[axis] || box[i].empty()) result[axis] = box[i];
+  }
+  return result;
+}
+
 /// Where a result may differ from 0: inside of what a Pad pads, and what is computed from it element by element.
 [[nodiscard]] inline std::optional<Box> known_filled(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
@@ -314,6 +345,15 @@ class KnownElementwise {
     Box box = x_of(0).value_or(whole_box(at.x(0)));
     for (std::size_t i = 0; i < box.size(); ++i) box[i] = stepped(box[i], cells->before[i], 1, y[i]);
     return box;
+  }
+  if (type == "And" && at.node.opset >= 7) {  // which broadcasts from the last axis on
+    Box box = whole_box(y);
+    for (const std::size_t k : {0U, 1U}) {
+      const auto x = x_of(k);
+      const Box own = x ? broadcast_box(*x, at.x(k), y) : true_places(at.graph.input(at.node, k), y);
+      for (std::size_t i = 0; i < box.size(); ++i) box[i] = common(box[i], own[i]);
+    }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
   }
   if (type == "Mul")
     for (std::size_t k = 0; k < 2; ++k)

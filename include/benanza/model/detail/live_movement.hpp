@@ -293,41 +293,6 @@ namespace benanza::detail {
   }};
 }
 
-/// Where: of a condition that is known, each operand is needed where it is chosen.
-[[nodiscard]] inline LiveRule choice(const SizedNode& at) {
-  LiveRule rule = elementwise(at);
-  const Value& condition = at.graph.input(at.node, 0);
-  const auto& literal = condition.literal;
-  const Dims &c = condition.dims, &result = at.y();
-  if (!literal || static_cast<std::int64_t>(literal->ints.size()) != condition.elements() || c.size() > result.size())
-    return rule;
-  const std::size_t first = result.size() - c.size();  // axis of the result that is the condition's first
-  for (std::size_t i = 0; i < c.size(); ++i)
-    if (c[i] != 1 && c[i] != result[first + i]) return rule;
-  rule.operand = [c, first, of_all = rule.operand, chosen = literal->ints](std::size_t k, std::size_t j,
-                                                                           const Box& y) -> std::vector<Box> {
-    if (k == 0) return of_all(k, j, y);
-    std::vector<Positions::Run> runs;
-    for (std::size_t n = 0; n < chosen.size(); ++n) {
-      const auto place = static_cast<std::int64_t>(n);
-      if ((chosen[n] != 0) == (k == 1)) runs.push_back({place, place + 1});
-    }
-    std::vector<Box> boxes;
-    for (const Box& places : runs.empty() ? std::vector<Box>{} : unfolded(Positions(std::move(runs)), c)) {
-      Box part = y;
-      bool any = true;
-      for (std::size_t i = 0; i < c.size(); ++i) {
-        if (c[i] != 1) part[first + i] = common(y[first + i], places[i]);
-        any = any && !part[first + i].empty();
-      }
-      if (!any) continue;
-      for (Box& box : of_all(k, j, part)) boxes.push_back(std::move(box));
-    }
-    return boxes;
-  };
-  return rule;
-}
-
 /// Concat: an operand has the results' positions from its offset on. Split: the other way round.
 [[nodiscard]] inline std::optional<LiveRule> joined(const SizedNode& at, bool splits) {
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());

@@ -4,6 +4,7 @@
 
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/live_attention.hpp>
+#include <benanza/model/detail/live_choices.hpp>
 #include <benanza/model/detail/live_items.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_products.hpp>
@@ -78,6 +79,7 @@ namespace benanza::detail {
   if (auto axes = followed_items(at, type)) return items(at, std::move(*axes));
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (repeats_operand(at.node)) return repeated_operand(at);
+  if (decides(at.node)) return decision(at);
   if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);
   if (std::holds_alternative<op::Where>(layer)) return choice(at);
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
@@ -95,8 +97,8 @@ namespace benanza::detail {
 
 /// Operators whose results are known in part, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
-  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
-                                                         "Transpose", "Pad",    "Resize", "Upsample"};
+  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",     "EyeLike",
+                                                         "Transpose", "Pad",    "Resize", "Upsample", "And"};
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
   if (node.op_type == "Gather" || node.op_type == "GatherND")
     return node.has_input(1) && graph.input(node, 1).literal.has_value();
@@ -352,7 +354,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
 [[nodiscard]] inline bool counts_less(const SizedNode& at) {
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
     if (is_left_out(at, k)) return true;
-  return std::holds_alternative<op::Recurrent>(at.layer);
+  return std::holds_alternative<op::Recurrent>(at.layer) || decides(at.node);
 }
 
 /// What a node needs of its operands, and the share of its arithmetic that this takes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators need of their operands for a part of their results: operators that follow axes. live_movement.hpp has
-// those that move elements, live_products.hpp products, live_windows.hpp those that sum over windows,
-// live_attention.hpp attention.
+// those that move elements, live_choices.hpp Where and its kind, live_products.hpp products, live_windows.hpp those
+// that sum over windows, live_attention.hpp attention.
 #pragma once
 
 #include <benanza/detail/node.hpp>
