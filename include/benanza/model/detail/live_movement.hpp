@@ -293,21 +293,28 @@ namespace benanza::detail {
   }};
 }
 
-/// Concat: an operand has the results' positions from its offset on. Split: the other way round.
+/// Concat: an operand has the results' positions from its offset on. Split: the other way round. QLinearConcat has a
+/// scale and a zero point of its result, and behind each operand its own.
 [[nodiscard]] inline std::optional<LiveRule> joined(const SizedNode& at, bool splits) {
-  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
+  const Dims& all = splits ? at.x(0) : at.y();
+  const auto& parts = splits ? at.node.outputs : at.node.inputs;
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), all.size());
   if (!axis) return std::nullopt;
-  std::vector<std::int64_t> offsets{0};
-  for (const auto& part : splits ? at.node.outputs : at.node.inputs) {
-    if (!part || at.graph.value(*part).dims.size() != at.x(0).size()) return std::nullopt;
-    offsets.push_back(offsets.back() + at.graph.value(*part).dims[*axis]);
+  const bool quantized = at.node.op_type == "QLinearConcat";
+  std::vector<std::optional<std::int64_t>> offsets(parts.size());  // nothing: not a part
+  std::int64_t end = 0;
+  for (std::size_t i = quantized ? 2 : 0; i < parts.size(); i += quantized ? 3 : 1) {
+    if (!parts[i] || at.graph.value(*parts[i]).dims.size() != all.size()) return std::nullopt;
+    offsets[i] = end;
+    end += at.graph.value(*parts[i]).dims[*axis];
   }
-  if (offsets.back() != (splits ? at.x(0) : at.y())[*axis]) return std::nullopt;
+  if (end != all[*axis]) return std::nullopt;
   return LiveRule{
       .operand = [at, offsets, splits, along = *axis](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-        if (splits && k > 0) return {whole_box(at.x(k))};
+        const auto offset = splits ? offsets[j] : offsets[k];
+        if (!offset || (splits && k > 0)) return {whole_box(at.x(k))};
         Box result = y;
-        result[along] = stepped(y[along], splits ? offsets[j] : -offsets[k], 1, at.x(k)[along]);
+        result[along] = stepped(y[along], splits ? *offset : -*offset, 1, at.x(k)[along]);
         return {result};
       }};
 }

@@ -43,7 +43,7 @@ namespace benanza::detail {
   if (type == "Transpose") return transposition(at);
   if (type == "DepthToSpace" || type == "SpaceToDepth") return blocks(at);
   if (type == "Slice") return slice(at);
-  if (type == "Split" || type == "Concat") return joined(at, type == "Split");
+  if (type == "Split" || type == "Concat" || type == "com.microsoft.QLinearConcat") return joined(at, type == "Split");
   if (type == "Gather") return gather(at);
   if (type == "GatherND" || type == "GatherElements") return gather_places(at);
   if (type == "Tile") return tiling(at);
@@ -65,10 +65,14 @@ namespace benanza::detail {
     };
     return rule;
   }
-  if (type == "Identity" || type == "Expand" || type == "Cast") return elementwise(at);
+  if (type == "Identity" || type == "Expand" || type == "Cast" || type == "com.microsoft.QLinearWhere")
+    return elementwise(at);
+  if (type == "com.microsoft.QLinearSoftmax")
+    return along_axis(at, at.node.attribute<std::int64_t>("opset", 0) < 13, 1, -1);
   if (type == "Resize" || type == "Upsample") return resize(at);
   if (type.starts_with("Scatter")) return scatter(at);
-  if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin") return reduction(at);
+  if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin" || type == "com.microsoft.QLinearReduceMean")
+    return reduction(at);
   if (type == "DynamicQuantizeLinear") return dynamic_quantization(at);
   if (type == "QuantizeLinear" || type == "DequantizeLinear") {
     if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return blocked_quantization(at);

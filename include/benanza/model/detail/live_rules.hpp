@@ -125,8 +125,10 @@ template <class IsWhole>
 }
 
 /// Softmax and its kind: one axis, or all from the axis on before version 13.
-[[nodiscard]] inline std::optional<LiveRule> along_axis(const SizedNode& at, bool flattens, double of_result) {
-  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", flattens ? 1 : -1), at.x(0).size());
+[[nodiscard]] inline std::optional<LiveRule> along_axis(const SizedNode& at, bool flattens, double of_result,
+                                                        std::optional<std::int64_t> otherwise = {}) {
+  const auto given = at.node.attribute<std::int64_t>("axis", otherwise.value_or(flattens ? 1 : -1));
+  const auto axis = to_axis(given, at.x(0).size());
   if (!axis) return std::nullopt;
   return along_axes(
       at, [&](std::size_t i) { return flattens ? i >= *axis : i == *axis; }, of_result);
