@@ -181,6 +181,14 @@ TEST_CASE("zeros that a Pad adds take no part in what follows", "[floors]") {
                      {{"w", f32, {8, 1, 3, 3}}}),
         {2 * 8 * taps, image + 8 * 9 * 4, image});
   }
+  SECTION("between all places of an image: half of 16 windows of 4, but for one at each end") {
+    check_least(least_layers(R"((float[1, 4, 8, 8] x) => (float[4, 1, 16, 16] y)
+        <int64[6] s = {4, 1, 8, 1, 8, 1}, int64[12] p = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1},
+         int64[4] t = {4, 1, 16, 16}, int64[8] q = {0, 0, 2, 2, 0, 0, 1, 1}> {
+        a = Reshape(x, s) b = Pad(a, p) c = Reshape(b, t) d = Pad(c, q) y = Conv(d, w) })",
+                             {{"w", f32, {1, 1, 4, 4}}}),
+                {2 * 4 * 30 * 30, 4 * 64 * 4 + 16 * 4, 4 * 256 * 4});
+  }
   SECTION("channels of zeros need no weights") {
     check_least(
         least_layers(R"((float[1, 3, 32, 32] x) => (float[1, 8, 30, 30] y) <int64[8] p = {0, 0, 0, 0, 0, 5, 0, 0}> {

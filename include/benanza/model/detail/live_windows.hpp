@@ -196,13 +196,13 @@ struct WindowLayout {
   }
   return read;
 }
-/// The same positions, but zeros outside of some count as padding.
-[[nodiscard]] inline FirstEqual as_padding_outside(const Positions& filled, const FirstEqual& first) {
-  if (!first) return first;
-  auto result = std::make_shared<std::vector<std::int64_t>>(first->size(), -1);
+/// The same positions of an axis of `size`, but zeros outside of some count as padding.
+[[nodiscard]] inline FirstEqual as_padding_outside(const Positions& filled, std::int64_t size,
+                                                   const FirstEqual& first) {
+  auto result = std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(size), -1);
   for (const auto& run : filled.runs())
     for (auto p = run.begin; p < run.end; ++p)
-      (*result)[static_cast<std::size_t>(p)] = (*first)[static_cast<std::size_t>(p)];
+      (*result)[static_cast<std::size_t>(p)] = first ? (*first)[static_cast<std::size_t>(p)] : p;
   return result;
 }
 /// Positions whose windows read equal elements.
@@ -244,8 +244,10 @@ struct KnownInput {
   if (!x.filled) return result;
   result.channels = (*x.filled)[layout.channels];
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    const auto runs = (*x.filled)[layout.place(i)].runs();
-    if (sums) result.copies[i] = as_padding_outside((*x.filled)[layout.place(i)], result.copies[i]);
+    const Positions& filled = (*x.filled)[layout.place(i)];
+    const auto runs = filled.runs();
+    if (sums && (result.copies[i] || runs.size() > 1))
+      result.copies[i] = as_padding_outside(filled, windows[i].size, result.copies[i]);
     if (runs.size() != 1 || result.copies[i]) continue;
     result.windows[i].pad_begin += runs[0].begin;
     result.windows[i].size = runs[0].end - runs[0].begin;
@@ -420,7 +422,7 @@ struct ConvolvedPart {
   for (std::size_t i = 0; i < windows.size(); ++i) with_zeros.push_back(at.known_x(0).copies_along(layout.place(i)));
   const bool keeps_equal =
       node.op_type.find("LpPool") == std::string::npos &&
-      std::any_of(x.copies.begin(), x.copies.end(), [](const auto& first) { return first != nullptr; });
+      std::any_of(with_zeros.begin(), with_zeros.end(), [](const auto& first) { return first != nullptr; });
   return LiveRule{
       .operand = [at, windows, layout](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
         Box result = whole_box(at.x(k));
