@@ -300,6 +300,15 @@ class KnownElementwise {
   return KnownElementwise(at).result();
 }
 
+/// How many places a Pad adds or takes away, if it fills in one number; nothing where data tell.
+[[nodiscard]] inline std::optional<op::Pad::Cells> known_padding(const SizedNode& at) {
+  const auto* pad = std::get_if<op::Pad>(&at.layer);
+  const bool known = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1).known &&
+                     given_ints(at.node, at.graph, "axes", 3).known;
+  return pad != nullptr && pad->mode == op::PadMode::constant && known ? op::Pad::padding(at.node, at.graph)
+                                                                       : std::nullopt;
+}
+
 /// Where a constant of truth values may be true, as places of a tensor that it broadcasts to.
 [[nodiscard]] inline Box true_places(const Value& constant, const Dims& y) {
   const auto& literal = constant.literal;
@@ -337,11 +346,8 @@ class KnownElementwise {
   const Dims& y = at.y();
   const auto x_of = [&](std::size_t k) { return at.known_x(k).filled; };
   if (type == "Pad") {
-    const auto* pad = std::get_if<op::Pad>(&at.layer);
-    const bool known = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1).known &&
-                       given_ints(at.node, at.graph, "axes", 3).known;
-    const auto cells = known ? op::Pad::padding(at.node, at.graph) : std::nullopt;
-    if (pad == nullptr || pad->mode != op::PadMode::constant || pad->nonzero || !cells) return std::nullopt;
+    const auto cells = known_padding(at);
+    if (!cells || std::get<op::Pad>(at.layer).nonzero) return std::nullopt;
     Box box = x_of(0).value_or(whole_box(at.x(0)));
     for (std::size_t i = 0; i < box.size(); ++i) box[i] = stepped(box[i], cells->before[i], 1, y[i]);
     return box;

@@ -305,9 +305,32 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   return any ? result : std::vector<FirstEqual>{};
 }
 
-/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a function of each
-/// element.
+/// Parts of a tensor that a Pad pads along other axes: what it adds is equal, whatever it fills in.
+[[nodiscard]] inline std::vector<KnownPart> padded_parts(const SizedNode& at) {
+  const auto cells = known_padding(at);
+  std::vector<KnownPart> parts = cells ? at.known_x(0).parts : std::vector<KnownPart>{};
+  for (KnownPart& part : parts) {
+    if (at.y()[part.axis] != at.x(0)[part.axis] || cells->before[part.axis] != 0) return {};
+    for (std::size_t i = 0; i < part.copies.size(); ++i) {
+      if (!part.copies[i]) continue;
+      auto first = std::make_shared<std::vector<std::int64_t>>();
+      std::map<std::int64_t, std::int64_t> seen;
+      for (std::int64_t p = 0; p < at.y()[i]; ++p) {
+        const std::int64_t q = p - cells->before[i];
+        const bool added = q < 0 || q >= at.x(0)[i];
+        first->push_back(
+            seen.try_emplace(added ? -1 : (*part.copies[i])[static_cast<std::size_t>(q)], p).first->second);
+      }
+      part.copies[i] = std::move(first);
+    }
+  }
+  return parts;
+}
+
+/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a Pad or a function of
+/// each element.
 [[nodiscard]] inline std::vector<KnownPart> known_parts(const SizedNode& at) {
+  if (onnx_type(at.node) == "Pad") return padded_parts(at);
   if (std::holds_alternative<op::Unary>(at.layer)) return at.known_x(0).parts;
   if (std::holds_alternative<op::BatchNorm>(at.layer)) {
     std::vector<KnownPart> parts = at.known_x(0).parts;
