@@ -231,12 +231,35 @@ TEST_CASE("gates that change nothing are not computed", "[floors]") {
                       {{"w", f32, {1, 64, 64}}, {"r", f32, {1, 64, 64}}, {"b", f32, {1, 128}}}),
                 {gate + 2 * 64, row + square + row, row});
   }
+  SECTION("of coupled gates one: three of inputs, three of states, their two biases, and two peepholes") {
+    check_least(layer("s, y, c = LSTM<hidden_size = 64, input_forget = 1>(x, w, r, b, , , , p)", "",
+                      {w, r, {"b", f32, {1, 512}}, {"p", f32, {1, 192}}}),
+                {0, row + 6 * square + 6 * row + 2 * row, row});  // its arithmetic is not known
+  }
   SECTION("one sequence of two, the batch first") {
     check_least(least_layers(R"((float[2, 4, 64] x) => (float[1, 1, 64] y) <int64[1] a = {0}, int64[1] b = {1}> {
         s, h, c = LSTM<hidden_size = 64, layout = 1>(x, w, r) y = Slice(h, a, b) })",
                              {w, r}),
                 {7 * 4 * gate + 4 * 9 * 64 - (gate + 3 * 64), 4 * row + 8 * square, row});
   }
+}
+
+TEST_CASE("steps behind the longest of several sequences are not read", "[floors]") {
+  // 5 of 8 steps of two sequences; the arithmetic of sequences of different lengths is not known.
+  const std::vector<Stored> tensors{{"w", f32, {1, 64, 64}}, {"r", f32, {1, 64, 64}}};
+  const Least least{0, 2 * 5 * row + 2 * square, 2 * row};
+  check_least(least_layers("(float[8, 2, 64] x) => (float[1, 2, 64] y) <int32[2] l = {5, 3}> { "
+                           "s, y = RNN<hidden_size = 64>(x, w, r, , l) }",
+                           tensors),
+              least);
+  check_least(least_layers("(float[2, 8, 64] x) => (float[2, 1, 64] y) <int32[2] l = {5, 3}> { "
+                           "s, y = RNN<hidden_size = 64, layout = 1, direction = \"reverse\">(x, w, r, , l) }",
+                           tensors),
+              least);
+  check_least(least_layers("(float[8, 2, 64] x, int32[2] l) => (float[1, 2, 64] y) { "
+                           "s, y = RNN<hidden_size = 64>(x, w, r, , l) }",
+                           tensors),
+              {0, 2 * 8 * row + 2 * square + 2 * 4, 2 * row});
 }
 
 TEST_CASE("of the last step those units count that are read", "[floors]") {

@@ -34,6 +34,7 @@ namespace benanza::detail {
   const std::string type = onnx_type(at.node);
   const Layer& layer = at.layer;
   if (std::holds_alternative<op::Recurrent>(layer)) return recurrence(at);
+  if (type == "LSTM" || type == "GRU" || type == "RNN") return other_recurrence(at);
   if (at.node.op_type == "EmbedLayerNormalization" || at.node.op_type == "GatherBlockQuantized" ||
       at.node.op_type == "TorchEmbedding" ||
       ((at.node.op_type == "MoE" || at.node.op_type == "QMoE") && at.node.has_input(1) && !at.x(1).empty()))
