@@ -120,8 +120,9 @@ class LiveElements {
     for (std::size_t j = 0; j < node.outputs.size(); ++j) {
       if (!node.outputs[j]) continue;
       detail::KnownElements& result = known[*node.outputs[j]];
-      if (!splits && !result.band) {  // the import knows the band of a constant
-        result = detail::known_band(at);
+      if (!result.band) {  // the import knows the band of a constant
+        if (!splits) result = detail::known_band(at);
+        else if (rule) result = detail::known_part_band(at, j);
         result.filled = detail::known_filled(at);
         result.rows = detail::known_rows(at);
       }

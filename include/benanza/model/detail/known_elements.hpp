@@ -113,6 +113,8 @@ class KnownElementwise {
     if (type_ == "Trilu") return triangle();
     if (type_ == "Sub")
       if (const auto y = hidden_by_constant(); y.band) return y;
+    if (type_ == "Add" || type_ == "Sub")
+      if (const auto y = sum(); y.band) return y;
     static constexpr std::array<std::string_view, 3> keeping{"Identity", "Cast", "Dropout"};
     const auto lists = [this](const auto& names) {
       return std::find(names.begin(), names.end(), type_) != names.end();
@@ -140,6 +142,15 @@ class KnownElementwise {
     y.outside = outside;
     if (type_ == "Identity" || type_ == "Cast") y.one_hot = at_.known_x(k).one_hot;
     return y;
+  }
+
+  /// Zeros of both operands.
+  [[nodiscard]] KnownElements sum() const {
+    const KnownElements a = at_.known_x(0), b = at_.known_x(1);
+    if (!a.band || !b.band || a.outside != 0 || b.outside != 0 || !a.band->has_axes_of(*b.band) ||
+        at_.x(0) != at_.y() || at_.x(1) != at_.y())
+      return {};
+    return {.band = AxesBand{a.band->row, a.band->column, around(a.band->band, b.band->band)}};
   }
 
   /// Where a constant that is taken away hides a score.
@@ -244,6 +255,21 @@ class KnownElementwise {
   const Band moved = updates.band->band.from(begin(x.band->row), begin(x.band->column));
   return {.band = AxesBand{x.band->row, x.band->column, around(x.band->band, moved)},
           .outside = std::max(x.outside, updates.outside)};
+}
+
+/// The band of part `j` of a Split.
+[[nodiscard]] inline KnownElements known_part_band(const SizedNode& at, std::size_t j) {
+  const KnownElements x = at.known_x(0);
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
+  if (!x.band || !axis) return {};
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < j; ++i) {
+    if (!at.node.outputs[i]) return {};
+    begin += at.y(i)[*axis];
+  }
+  const auto [row, column, band] = *x.band;
+  return {.band = AxesBand{row, column, band.from(row == *axis ? begin : 0, column == *axis ? begin : 0)},
+          .outside = x.outside};
 }
 
 /// Bands of movements, and of what is element-wise.
