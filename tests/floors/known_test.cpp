@@ -191,6 +191,10 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
     const auto model = known_layers(
         "(float[64, 8] x, float[8, 64] z) => (float[64, 64] y) { p = MatMul(x, z) y = Trilu<upper = 0>(p) }");
     check_known(model, 2 * 8 * half, 2 * 8 * 64 * 4);
+    check_known(known_layers(R"((float[64, 8] x, float[8, 80] z) => (float[64, 64] y)
+        <int64[1] a = {16}, int64[1] b = {80}, int64[1] axis = {1}> {
+          p = MatMul(x, z) s = Slice(p, a, b, axis) y = Trilu<upper = 0>(s) })"),
+                2 * 8 * half, 2 * 8 * 64 * 4);
   }
   SECTION("two matrices of the file: the numbers beside their diagonals") {
     // Three numbers of a row, two of the first and the last.

@@ -25,12 +25,20 @@ namespace benanza::detail {
   bool known = true;
   for (std::size_t i = 1; i < at.node.inputs.size(); ++i)
     known = known && (!at.node.has_input(i) || at.graph.input(at.node, i).literal);
-  return LiveRule{.operand = [at, box, known](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+  LiveRule rule{.operand = [at, box, known](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
     Box result = whole_box(at.x(k));
     for (std::size_t i = 0; k == 0 && i < y.size(); ++i)
       if (known || box->taken[i] == at.x(0)[i]) result[i] = stepped(y[i], box->first[i], box->step[i], at.x(0)[i]);
     return {result};
   }};
+  if (!known) return rule;
+  rule.follows = [steps = box->step](std::size_t k) {
+    FollowedAxes axes;
+    for (std::size_t i = 0; k == 0 && i < steps.size(); ++i) axes.push_back(steps[i] == 1 ? i : whole_axis);
+    return axes;
+  };
+  rule.begins.assign(box->first.begin(), box->first.end());
+  return rule;
 }
 
 /// The places along the axis of a Gather that are known, in the order of its indices; none: they are not.

@@ -399,10 +399,13 @@ struct Needs {
   const FollowedAxes axes = rule.follows(k);
   const auto axis_of = [&](std::size_t axis) {
     const auto found = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin());
-    return found < axes.size() && at.x(k)[found] == at.y()[axis] ? std::optional(found) : std::nullopt;
+    const bool moved = found < axes.size() && (!rule.begins.empty() || at.x(k)[found] == at.y()[axis]);
+    return moved ? std::optional(found) : std::nullopt;
   };
+  const auto begin = [&](std::size_t axis) { return rule.begins.empty() ? 0 : rule.begins[axis]; };
   const auto row = axis_of(band.row), column = axis_of(band.column);
-  return row && column ? std::optional(AxesBand{*row, *column, band.band}) : std::nullopt;
+  if (!row || !column) return std::nullopt;
+  return AxesBand{*row, *column, band.band.from(-begin(band.row), -begin(band.column))};
 }
 
 [[nodiscard]] inline Needs needs_of(const SizedNode& at, const std::optional<LiveRule>& rule,

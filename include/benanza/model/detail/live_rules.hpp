@@ -38,6 +38,7 @@ struct LiveRule {
   std::function<double(std::span<const Region> y, const Region& x)> flops{};
   /// The axes of the result that input `k` follows position by position, for bands; empty: none.
   std::function<FollowedAxes(std::size_t k)> follows{};
+  Dims begins{};  ///< where in the first operand each axis of the result begins; empty: at 0
   /// A band of input `k` that is read alone, whatever is needed of the result; empty: none.
   std::function<std::optional<AxesBand>(std::size_t k)> reads{};
 };
