@@ -73,11 +73,11 @@ struct LiveRule {
 /// same one twice.
 [[nodiscard]] inline bool repeats_operand(const Node& node) {
   static const std::set<std::string_view> kept{"Max", "Min", "And", "Or", "BitwiseAnd", "BitwiseOr"};
-  const auto are_one = [&node](std::size_t a, std::size_t b) {
-    return node.inputs.size() == b + 1 && node.has_input(a) && node.inputs[a] == node.inputs[b];
-  };
-  return node.domain.empty() &&
-         (node.op_type == "Where" ? are_one(1, 2) : kept.contains(node.op_type) && are_one(0, 1));
+  const std::size_t first = node.op_type == "Where" ? 1 : 0;  // behind the condition
+  if (!node.domain.empty() || node.inputs.size() < first + 2 || (first == 0 && !kept.contains(node.op_type)))
+    return false;
+  const auto is_first = [&node, first](const auto& input) { return input && input == node.inputs[first]; };
+  return std::all_of(node.inputs.begin() + static_cast<std::ptrdiff_t>(first), node.inputs.end(), is_first);
 }
 [[nodiscard]] inline LiveRule repeated_operand(const SizedNode& at) {
   LiveRule rule = elementwise(at);
