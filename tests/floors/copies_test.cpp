@@ -218,6 +218,19 @@ TEST_CASE("channels with copies beside channels without", "[floors]") {
     check_least(least_layers(head + "y = Conv<pads = [1, 1, 1, 1]>(c, w) }", {{"w", f32, {8, 16, 3, 3}}}),
                 {2 * 64 * (doubled * doubled + single * single), images + 8 * 16 * 9 * 4, 8 * 64 * 4});
   }
+  SECTION("the same with a Pad around both") {
+    const std::string head =
+        "(float[1, 8, 4, 4] x, float[1, 8, 8, 8] z) => (float[1, 8, 8, 8] y) "
+        "<float[4] s = {1, 1, 2, 2}, int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}, float one = {1}> { "
+        "u = Resize<mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", nearest_mode = \"floor\">"
+        "(x, , s) c = Concat<axis = 1>(u, z) ";
+    const double images = 8 * 16 * 4 + 8 * 64 * 4, doubled = 6 * 2 + 2, single = 6 * 3 + 2 * 2;
+    check_least(least_layers(head + "q = Pad(c, p) y = Conv(q, w) }", {{"w", f32, {8, 16, 3, 3}}}),
+                {2 * 64 * (doubled * doubled + single * single), images + 8 * 16 * 9 * 4, 8 * 64 * 4});
+    // Ones around them are elements like others: of windows of three two differ, or three.
+    check_least(least_layers(head + "q = Pad(c, p, one) y = Conv(q, w) }", {{"w", f32, {8, 16, 3, 3}}}),
+                {2 * 64 * (16 * 16 + 24 * 24), images + 8 * 16 * 9 * 4, 8 * 64 * 4});
+  }
   SECTION("one vector beside each of 64 points") {
     check_least(
         least_layers("(float[1, 16, 1] x, float[1, 4, 64] z) => (float[1, 8, 64] y) "

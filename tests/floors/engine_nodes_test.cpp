@@ -44,6 +44,41 @@ TEST_CASE("of com.microsoft's products the rows and columns count that are read"
   }
 }
 
+TEST_CASE("of com.microsoft's layers in 8 bits those rows count that are read", "[floors]") {
+  // Bytes, and a scale of 4 with a zero point of 1.
+  const auto rows = [](const std::string& inputs, const std::string& y, const std::string& nodes) {
+    return least_layers(
+        "(" + inputs + ") => (uint8" + y +
+        " y) <float s = {0.5}, uint8 z = {3}, int64[1] i = {2}, int64[1] a = {12}, int64[1] b = {18}> { " + nodes +
+        " }");
+  };
+  SECTION("one of a softmax, or one matrix before version 13") {
+    check_least(
+        rows("uint8[4, 8, 8] x", "[4, 1, 8]",
+             "h = com.microsoft.QLinearSoftmax<axis = -1, opset = 13>(x, s, z, s, z) y = Gather<axis = 1>(h, i)"),
+        {0, 4 * 8 + 5, 4 * 8});
+    check_least(rows("uint8[4, 8, 8] x", "[1, 1, 8]",
+                     "h = com.microsoft.QLinearSoftmax<axis = 1, opset = 12>(x, s, z, s, z) g = Gather<axis = 1>(h, i) "
+                     "y = Gather<axis = 0>(g, i)"),
+                {0, 8 * 8 + 5, 8});
+  }
+  SECTION("one of a mean: 64 additions; its scale and zero point do not count") {
+    check_least(rows("uint8[16, 64] x", "[1, 1]",
+                     "h = com.microsoft.QLinearReduceMean<axes = [1], keepdims = 1>(x, s, z, s, z) y = Gather(h, i)"),
+                {64, 64, 1});
+  }
+  SECTION("the last four of 16 and the first two behind them") {
+    check_least(rows("uint8[16, 64] x, uint8[8, 64] v", "[6, 64]",
+                     "h = com.microsoft.QLinearConcat<axis = 0>(s, z, x, s, z, v, s, z) y = Slice(h, a, b)"),
+                {0, 6 * 64 + 5, 6 * 64});
+  }
+  SECTION("one of a condition; of the two operands data choose") {
+    check_least(rows("bool[16, 64] c, uint8[16, 64] x, uint8[16, 64] v", "[1, 64]",
+                     "h = com.microsoft.QLinearWhere(c, x, s, z, v, s, z, s, z) y = Gather(h, i)"),
+                {0, 64 + 5, 64});
+  }
+}
+
 TEST_CASE("com.microsoft's attention for the last token", "[floors]") {
   constexpr double row = 64 * 4;
   const std::string last = "<int64[1] a = {31}, int64[1] b = {32}, int64[1] axis = {1}> { ";

@@ -191,6 +191,10 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
     const auto model = known_layers(
         "(float[64, 8] x, float[8, 64] z) => (float[64, 64] y) { p = MatMul(x, z) y = Trilu<upper = 0>(p) }");
     check_known(model, 2 * 8 * half, 2 * 8 * 64 * 4);
+    check_known(known_layers(R"((float[64, 8] x, float[8, 80] z) => (float[64, 64] y)
+        <int64[1] a = {16}, int64[1] b = {80}, int64[1] axis = {1}> {
+          p = MatMul(x, z) s = Slice(p, a, b, axis) y = Trilu<upper = 0>(s) })"),
+                2 * 8 * half, 2 * 8 * 64 * 4);
   }
   SECTION("two matrices of the file: the numbers beside their diagonals") {
     // Three numbers of a row, two of the first and the last.
@@ -202,6 +206,27 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
           [](auto r, auto c) { return c > r + 1 || r > c + 1 ? 0.0F : static_cast<float>(r * 64 + c + 1); },
           {2}}});
     check_known(model, 2 * 2 * 16 * 190, 2 * 190 * 4 + 2 * 64 * 16 * 4);
+  }
+  SECTION("in blocks of 32: a triangle on the diagonal, zeros above it") {
+    const auto block = [](const std::string& rows, const std::string& columns) {
+      return known_layers("(float[64, 64] x, float[32, 16] z) => (float[32, 16] y) { t = Trilu<upper = 0>(x) " + rows +
+                          " = Split<num_outputs = 2>(t) " + columns +
+                          " = Split<axis = 1, num_outputs = 2>(r) y = MatMul(c, z) }");
+    };
+    check_known(block("r, s", "c, d"), 2 * 16 * 528, 528 * 4 + 32 * 16 * 4);
+    check_known(block("s, r", "d, c"), 2 * 16 * 528, 528 * 4 + 32 * 16 * 4);
+    check_known(block("s, r", "c, d"), 2 * 16 * 32 * 32, 32 * 32 * 4 + 32 * 16 * 4);
+    check_known(block("r, s", "d, c"), 0, 0);
+  }
+  SECTION("of both addends, but not of one of them") {
+    const auto sum = [](const std::string& second) {
+      return known_layers(
+          "(float[64, 64] x, float[64, 64] v, float[64, 16] z) => (float[64, 16] y) { "
+          "t = Trilu<upper = 0>(x) u = Trilu<upper = " +
+          second + ">(v) s = Add(t, u) y = MatMul(s, z) }");
+    };
+    check_known(sum("0"), half + 2 * 16 * half, 2 * half * 4 + 64 * 16 * 4);
+    check_known(sum("1"), 64 * 64 + 2 * 16 * 64 * 64, 2 * half * 4 + 64 * 16 * 4);
   }
   SECTION("some rows or columns of the result: 1 + 2 + ... + 8 products, and 8 positions of the other operand") {
     const std::string part = "<int64[1] a = {0}, int64[1] b = {8}, int64[1] axes = {";

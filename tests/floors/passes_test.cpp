@@ -231,12 +231,35 @@ TEST_CASE("gates that change nothing are not computed", "[floors]") {
                       {{"w", f32, {1, 64, 64}}, {"r", f32, {1, 64, 64}}, {"b", f32, {1, 128}}}),
                 {gate + 2 * 64, row + square + row, row});
   }
+  SECTION("of coupled gates one: three of inputs, three of states, their two biases, and two peepholes") {
+    check_least(layer("s, y, c = LSTM<hidden_size = 64, input_forget = 1>(x, w, r, b, , , , p)", "",
+                      {w, r, {"b", f32, {1, 512}}, {"p", f32, {1, 192}}}),
+                {0, row + 6 * square + 6 * row + 2 * row, row});  // its arithmetic is not known
+  }
   SECTION("one sequence of two, the batch first") {
     check_least(least_layers(R"((float[2, 4, 64] x) => (float[1, 1, 64] y) <int64[1] a = {0}, int64[1] b = {1}> {
         s, h, c = LSTM<hidden_size = 64, layout = 1>(x, w, r) y = Slice(h, a, b) })",
                              {w, r}),
                 {7 * 4 * gate + 4 * 9 * 64 - (gate + 3 * 64), 4 * row + 8 * square, row});
   }
+}
+
+TEST_CASE("steps behind the longest of several sequences are not read", "[floors]") {
+  // 5 of 8 steps of two sequences; the arithmetic of sequences of different lengths is not known.
+  const std::vector<Stored> tensors{{"w", f32, {1, 64, 64}}, {"r", f32, {1, 64, 64}}};
+  const Least least{0, 2 * 5 * row + 2 * square, 2 * row};
+  check_least(least_layers("(float[8, 2, 64] x) => (float[1, 2, 64] y) <int32[2] l = {5, 3}> { "
+                           "s, y = RNN<hidden_size = 64>(x, w, r, , l) }",
+                           tensors),
+              least);
+  check_least(least_layers("(float[2, 8, 64] x) => (float[2, 1, 64] y) <int32[2] l = {5, 3}> { "
+                           "s, y = RNN<hidden_size = 64, layout = 1, direction = \"reverse\">(x, w, r, , l) }",
+                           tensors),
+              least);
+  check_least(least_layers("(float[8, 2, 64] x, int32[2] l) => (float[1, 2, 64] y) { "
+                           "s, y = RNN<hidden_size = 64>(x, w, r, , l) }",
+                           tensors),
+              {0, 2 * 8 * row + 2 * square + 2 * 4, 2 * row});
 }
 
 TEST_CASE("of the last step those units count that are read", "[floors]") {
@@ -277,6 +300,39 @@ TEST_CASE("a loop that may end before its first pass is certain of none", "[floo
   check_least(least_layers("(float[1, 64] x, bool c) => (float[1, 64] y) <int64 n = {50}> { y = Loop (n, c, x) " + body,
                            weights),
               {0, 0, row});
+}
+
+TEST_CASE("a loop without a pass hands on what enters it", "[floors]") {
+  const std::string body = R"(<body = b (int64 i, bool go, float[1, 64] h, float[1, 64] g)
+      => (bool on, float[1, 64] h2, float[1, 64] g2) { on = Identity(go) h2 = Add(h, m) g2 = MatMul(g, w) }> })";
+  const std::string ends = GENERATE("int64 n = {0}, bool c = {1}", "int64 n = {50}, bool c = {0}");
+  const std::vector<Stored> weights{{"w", f32, {64, 64}}};
+  SECTION("64 maxima; no sum with a product, whether the body captures it or receives it") {
+    check_least(least_layers("(float[1, 64] x) => (float[1, 64] y) <" + ends +
+                                 "> { m = MatMul(x, w) r = Relu(x) y, z = Loop (n, c, r, m) " + body,
+                             weights),
+                {64, row, row});
+  }
+  SECTION("the product, where it is the result") {
+    check_least(least_layers("(float[1, 64] x) => (float[1, 64] z) <" + ends +
+                                 "> { m = MatMul(x, w) r = Relu(x) y, z = Loop (n, c, r, m) " + body,
+                             weights),
+                {2 * macs, row + square, row});
+  }
+  SECTION("an input, which lies where it is") {
+    check_least(least_layers("(float[1, 64] x, float[1, 64] m) => (float[1, 64] y) <" + ends +
+                                 "> { y, z = Loop (n, c, x, m) " + body,
+                             weights),
+                {0, 0, 0});
+  }
+}
+
+TEST_CASE("a Scan of no element hands on its state", "[floors]") {
+  check_least(least_layers(R"((float[1, 64] x, float[0, 64] s) => (float[1, 64] y) { r = Relu(x)
+      y = Scan<num_scan_inputs = 1, body = b (float[1, 64] h, float[64] e) => (float[1, 64] h2) {
+        m = MatMul(h, w) h2 = Add(m, e) }>(r, s) })",
+                           {{"w", f32, {64, 64}}}),
+              {64, row, row});
 }
 
 TEST_CASE("a loop whose condition turns false in the first pass has one", "[floors]") {

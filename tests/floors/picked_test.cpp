@@ -181,6 +181,14 @@ TEST_CASE("zeros that a Pad adds take no part in what follows", "[floors]") {
                      {{"w", f32, {8, 1, 3, 3}}}),
         {2 * 8 * taps, image + 8 * 9 * 4, image});
   }
+  SECTION("between all places of an image: half of 16 windows of 4, but for one at each end") {
+    check_least(least_layers(R"((float[1, 4, 8, 8] x) => (float[4, 1, 16, 16] y)
+        <int64[6] s = {4, 1, 8, 1, 8, 1}, int64[12] p = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1},
+         int64[4] t = {4, 1, 16, 16}, int64[8] q = {0, 0, 2, 2, 0, 0, 1, 1}> {
+        a = Reshape(x, s) b = Pad(a, p) c = Reshape(b, t) d = Pad(c, q) y = Conv(d, w) })",
+                             {{"w", f32, {1, 1, 4, 4}}}),
+                {2 * 4 * 30 * 30, 4 * 64 * 4 + 16 * 4, 4 * 256 * 4});
+  }
   SECTION("channels of zeros need no weights") {
     check_least(
         least_layers(R"((float[1, 3, 32, 32] x) => (float[1, 8, 30, 30] y) <int64[8] p = {0, 0, 0, 0, 0, 5, 0, 0}> {
@@ -298,6 +306,42 @@ TEST_CASE("a choice by a table needs each operand at its places", "[floors]") {
       <bool[4, 4] m = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}> {
         a = MatMul(x, w) b = MatMul(z, w) y = Where(m, a, b) })");
   for (const std::size_t k : {0U, 1U}) CHECK(model.single.layers[k].needed.flops.value == Approx(2 * 64 * 4 * 2));
+}
+
+TEST_CASE("a constant that decides a truth value needs no other operand", "[floors]") {
+  const std::string head =
+      "(float[16, 64] x, float[64, 64] w) => (bool[16, 64] y) <bool t = {1}, bool f = {0}, "
+      "bool[16, 1] rows = {1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}> { "
+      "m = MatMul(x, w) c = Less(m, x) ";
+  SECTION("at all places") {
+    check_least(least_layers(head + GENERATE("y = And(c, f) }", "y = And(f, c) }", "y = Or(c, t) }")), {0, 0, 16 * 64});
+  }
+  SECTION("at none: a product, and 1,024 comparisons whose results are taken twice") {
+    const auto model = least_layers(head + GENERATE("y = And(c, t) }", "y = Or(f, c) }"));
+    CHECK(model.single.layers[0].needed.flops.value == Approx(16 * 2 * 64 * 64));
+    CHECK(model.single.layers[1].needed.flops.value == Approx(1024));
+  }
+  SECTION("in 12 of 16 rows, or in 4") {
+    const bool both = GENERATE(true, false);
+    const auto model = least_layers(head + (both ? "y = And(c, rows) }" : "y = Or(c, rows) }"));
+    CHECK(model.single.layers[0].needed.flops.value == Approx((both ? 4 : 12) * 2 * 64 * 64));
+    CHECK(model.single.layers[1].needed.flops.value == Approx((both ? 4 : 12) * 64));
+  }
+  SECTION("and with it a choice, between a product and 1,024 maxima") {
+    check_least(least_layers(R"((float[16, 64] x, bool[16, 64] c, float[64, 64] w) => (float[16, 64] y) {
+        e = And(c, f) m = MatMul(x, w) r = Relu(x) y = Where(e, m, r) })",
+                             {{"f", boolean, {16, 64}, 1}}),
+                {2 * 1024, 16 * row, 16 * row});
+  }
+  SECTION("but not what a choice takes at other places") {
+    const auto model = least_layers(R"((float[16, 64] x, bool[16, 64] c, float[64, 64] w) => (float[16, 64] y)
+        <bool[16, 1] rows = {1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}> {
+          e = And(rows, c) m = MatMul(x, w) n = MatMul(x, m0) y = Where(e, m, n) })",
+                                    {{"m0", onnx::TensorProto::FLOAT, {64, 64}}});
+    for (const auto& at : model.single.layers)  // data choose in the first four rows
+      if (at.nodes[0].starts_with("MatMul_"))
+        CHECK(at.needed.flops.value == Approx((at.nodes[0] == "MatMul_m" ? 4 : 16) * 2 * 64 * 64));
+  }
 }
 
 }  // namespace picked_places

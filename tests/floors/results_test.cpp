@@ -45,9 +45,14 @@ TEST_CASE("a choice between a tensor and itself", "[floors]") {
   }
   SECTION("by its maximum or minimum") {
     const std::string choice = GENERATE("Max", "Min");
+    const std::string operands = GENERATE("(m, m) }", "(m, m, m) }");
     check_least(least_layers("(float[64, 64] x, float[64, 64] w) => (float[64, 64] y) { m = MatMul(x, w) y = " +
-                             choice + "(m, m) }"),
+                             choice + operands),
                 {64 * product_row, 2 * square, square});
+  }
+  SECTION("but not of three tensors of which two are one") {
+    check_least(least_layers("(float[64, 64] x, float[64, 64] z) => (float[64, 64] y) { y = Max(x, x, z) }"),
+                {2 * 64 * 64, 2 * square, square});
   }
 }
 

@@ -4,7 +4,8 @@
 // is needed.
 #pragma once
 
-#include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/detail/known_bands.hpp>
+#include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_needs.hpp>
 #include <benanza/model/detail/live_sequences.hpp>
 #include <benanza/model/detail/passes.hpp>
@@ -120,8 +121,9 @@ class LiveElements {
     for (std::size_t j = 0; j < node.outputs.size(); ++j) {
       if (!node.outputs[j]) continue;
       detail::KnownElements& result = known[*node.outputs[j]];
-      if (!splits && !result.band) {  // the import knows the band of a constant
-        result = detail::known_band(at);
+      if (!result.band) {  // the import knows the band of a constant
+        if (!splits) result = detail::known_band(at);
+        else if (rule) result = detail::known_part_band(at, j);
         result.filled = detail::known_filled(at);
         result.rows = detail::known_rows(at);
       }
@@ -317,6 +319,13 @@ class LiveElements {
                       body_skip = scan ? 0 : 2, out_skip = scan ? 0 : 1;
     const auto scanned = scan ? static_cast<std::size_t>(node.attribute<std::int64_t>("num_scan_inputs", 0)) : 0;
     const std::size_t carried = formals - std::min(formals, body_skip + scanned);
+    if (node.trip_count == 0) {  // the results are the initial values
+      Values none = nothing(body);
+      walk(body, none);
+      for (std::size_t i = 0; i < std::min(carried, node.outputs.size()); ++i)
+        if (node.outputs[i]) need(graph, values, node.inputs.at(i + skip).value(), values[*node.outputs[i]]);
+      return;
+    }
     Values wanted = nothing(body);  // what is needed of the body's results
     bool any = false;
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
@@ -344,7 +353,7 @@ class LiveElements {
     }
     const std::optional<PassNeeds> passes = leave_passes(node, values, wanted, carried, body_skip, out_skip);
     if (passes) inner = passes->any;
-    const bool may_be_skipped = any && !scan && may_have_no_pass(graph, node);
+    const bool may_be_skipped = any && !scan && detail::may_have_no_pass(graph, node);
     if (may_be_skipped) {
       Values none = nothing(body);
       for (Needed& value : none) value.conditional = true;
@@ -368,17 +377,6 @@ class LiveElements {
       }
       need(graph, values, *node.inputs[i], read);
     }
-  }
-
-  /// Whether a Loop may end before its first pass, as far as is known: that depends on its limit and its condition.
-  [[nodiscard]] static bool may_have_no_pass(const Graph& graph, const Node& node) {
-    if (node.trip_count) return false;
-    for (const std::size_t k : {0U, 1U}) {
-      if (!node.has_input(k)) continue;
-      const auto given = detail::scalar(graph.input(node, k));
-      if (!given || *given <= 0) return true;
-    }
-    return false;
   }
 
   /// Passes of a loop that need the same of a body's results.

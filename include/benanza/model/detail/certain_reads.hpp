@@ -53,6 +53,7 @@ inline constexpr std::array partly_read{
     PartlyRead{"com.microsoft.PagedAttention", input_bits(3, 4, 7, 8, 9)},
     PartlyRead{"com.microsoft.QAttention", input_bits(5, 8)},
     PartlyRead{"com.microsoft.QEmbedLayerNormalization", input_bits(2, 3, 4)},
+    PartlyRead{"com.microsoft.QLinearWhere", input_bits(1, 4)},
     PartlyRead{"com.microsoft.RelativePositionBias", input_bits(0)},
     PartlyRead{"com.microsoft.RotaryEmbedding", input_bits(2, 3)},
     PartlyRead{"com.microsoft.SparseAttention", input_bits(3, 4, 5, 6, 9, 10)},

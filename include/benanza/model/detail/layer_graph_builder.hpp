@@ -234,7 +234,8 @@ class LayerGraphBuilder {
       keep(from);  // read by the next pass, or collected
       if (!node.outputs[i]) continue;
       if (i < carried) {
-        scope[*node.outputs[i]] = from;  // the last pass's value
+        scope[*node.outputs[i]] =  // the last pass's value, without a pass the initial one
+            node.trip_count == 0 ? tensor(graph, scope, node.inputs.at(i + skip).value()) : from;
         continue;
       }
       const TensorId collected = tensor(graph, scope, *node.outputs[i]);

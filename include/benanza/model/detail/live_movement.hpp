@@ -2,6 +2,7 @@
 // What operators that move elements need of their operands for a part of their results.
 #pragma once
 
+#include <benanza/model/detail/known_bands.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 
 #include <algorithm>
@@ -25,12 +26,20 @@ namespace benanza::detail {
   bool known = true;
   for (std::size_t i = 1; i < at.node.inputs.size(); ++i)
     known = known && (!at.node.has_input(i) || at.graph.input(at.node, i).literal);
-  return LiveRule{.operand = [at, box, known](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+  LiveRule rule{.operand = [at, box, known](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
     Box result = whole_box(at.x(k));
     for (std::size_t i = 0; k == 0 && i < y.size(); ++i)
       if (known || box->taken[i] == at.x(0)[i]) result[i] = stepped(y[i], box->first[i], box->step[i], at.x(0)[i]);
     return {result};
   }};
+  if (!known) return rule;
+  rule.follows = [steps = box->step](std::size_t k) {
+    FollowedAxes axes;
+    for (std::size_t i = 0; k == 0 && i < steps.size(); ++i) axes.push_back(steps[i] == 1 ? i : whole_axis);
+    return axes;
+  };
+  rule.begins.assign(box->first.begin(), box->first.end());
+  return rule;
 }
 
 /// The places along the axis of a Gather that are known, in the order of its indices; none: they are not.
@@ -293,56 +302,28 @@ namespace benanza::detail {
   }};
 }
 
-/// Where: of a condition that is known, each operand is needed where it is chosen.
-[[nodiscard]] inline LiveRule choice(const SizedNode& at) {
-  LiveRule rule = elementwise(at);
-  const Value& condition = at.graph.input(at.node, 0);
-  const auto& literal = condition.literal;
-  const Dims &c = condition.dims, &result = at.y();
-  if (!literal || static_cast<std::int64_t>(literal->ints.size()) != condition.elements() || c.size() > result.size())
-    return rule;
-  const std::size_t first = result.size() - c.size();  // axis of the result that is the condition's first
-  for (std::size_t i = 0; i < c.size(); ++i)
-    if (c[i] != 1 && c[i] != result[first + i]) return rule;
-  rule.operand = [c, first, of_all = rule.operand, chosen = literal->ints](std::size_t k, std::size_t j,
-                                                                           const Box& y) -> std::vector<Box> {
-    if (k == 0) return of_all(k, j, y);
-    std::vector<Positions::Run> runs;
-    for (std::size_t n = 0; n < chosen.size(); ++n) {
-      const auto place = static_cast<std::int64_t>(n);
-      if ((chosen[n] != 0) == (k == 1)) runs.push_back({place, place + 1});
-    }
-    std::vector<Box> boxes;
-    for (const Box& places : runs.empty() ? std::vector<Box>{} : unfolded(Positions(std::move(runs)), c)) {
-      Box part = y;
-      bool any = true;
-      for (std::size_t i = 0; i < c.size(); ++i) {
-        if (c[i] != 1) part[first + i] = common(y[first + i], places[i]);
-        any = any && !part[first + i].empty();
-      }
-      if (!any) continue;
-      for (Box& box : of_all(k, j, part)) boxes.push_back(std::move(box));
-    }
-    return boxes;
-  };
-  return rule;
-}
-
-/// Concat: an operand has the results' positions from its offset on. Split: the other way round.
+/// Concat: an operand has the results' positions from its offset on. Split: the other way round. QLinearConcat has a
+/// scale and a zero point of its result, and behind each operand its own.
 [[nodiscard]] inline std::optional<LiveRule> joined(const SizedNode& at, bool splits) {
-  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
+  const Dims& all = splits ? at.x(0) : at.y();
+  const auto& parts = splits ? at.node.outputs : at.node.inputs;
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), all.size());
   if (!axis) return std::nullopt;
-  std::vector<std::int64_t> offsets{0};
-  for (const auto& part : splits ? at.node.outputs : at.node.inputs) {
-    if (!part || at.graph.value(*part).dims.size() != at.x(0).size()) return std::nullopt;
-    offsets.push_back(offsets.back() + at.graph.value(*part).dims[*axis]);
+  const bool quantized = at.node.op_type == "QLinearConcat";
+  std::vector<std::optional<std::int64_t>> offsets(parts.size());  // nothing: not a part
+  std::int64_t end = 0;
+  for (std::size_t i = quantized ? 2 : 0; i < parts.size(); i += quantized ? 3 : 1) {
+    if (!parts[i] || at.graph.value(*parts[i]).dims.size() != all.size()) return std::nullopt;
+    offsets[i] = end;
+    end += at.graph.value(*parts[i]).dims[*axis];
   }
-  if (offsets.back() != (splits ? at.x(0) : at.y())[*axis]) return std::nullopt;
+  if (end != all[*axis]) return std::nullopt;
   return LiveRule{
       .operand = [at, offsets, splits, along = *axis](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-        if (splits && k > 0) return {whole_box(at.x(k))};
+        const auto offset = splits ? offsets[j] : offsets[k];
+        if (!offset || (splits && k > 0)) return {whole_box(at.x(k))};
         Box result = y;
-        result[along] = stepped(y[along], splits ? offsets[j] : -offsets[k], 1, at.x(k)[along]);
+        result[along] = stepped(y[along], splits ? *offset : -*offset, 1, at.x(k)[along]);
         return {result};
       }};
 }

@@ -2,8 +2,10 @@
 // What a node needs of its operands for parts of its results, whatever its operator.
 #pragma once
 
-#include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/detail/known_bands.hpp>
+#include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_attention.hpp>
+#include <benanza/model/detail/live_choices.hpp>
 #include <benanza/model/detail/live_items.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_products.hpp>
@@ -33,6 +35,7 @@ namespace benanza::detail {
   const std::string type = onnx_type(at.node);
   const Layer& layer = at.layer;
   if (std::holds_alternative<op::Recurrent>(layer)) return recurrence(at);
+  if (type == "LSTM" || type == "GRU" || type == "RNN") return other_recurrence(at);
   if (at.node.op_type == "EmbedLayerNormalization" || at.node.op_type == "GatherBlockQuantized" ||
       at.node.op_type == "TorchEmbedding" ||
       ((at.node.op_type == "MoE" || at.node.op_type == "QMoE") && at.node.has_input(1) && !at.x(1).empty()))
@@ -42,7 +45,7 @@ namespace benanza::detail {
   if (type == "Transpose") return transposition(at);
   if (type == "DepthToSpace" || type == "SpaceToDepth") return blocks(at);
   if (type == "Slice") return slice(at);
-  if (type == "Split" || type == "Concat") return joined(at, type == "Split");
+  if (type == "Split" || type == "Concat" || type == "com.microsoft.QLinearConcat") return joined(at, type == "Split");
   if (type == "Gather") return gather(at);
   if (type == "GatherND" || type == "GatherElements") return gather_places(at);
   if (type == "Tile") return tiling(at);
@@ -64,10 +67,14 @@ namespace benanza::detail {
     };
     return rule;
   }
-  if (type == "Identity" || type == "Expand" || type == "Cast") return elementwise(at);
+  if (type == "Identity" || type == "Expand" || type == "Cast" || type == "com.microsoft.QLinearWhere")
+    return elementwise(at);
+  if (type == "com.microsoft.QLinearSoftmax")
+    return along_axis(at, at.node.attribute<std::int64_t>("opset", 0) < 13, 1, -1);
   if (type == "Resize" || type == "Upsample") return resize(at);
   if (type.starts_with("Scatter")) return scatter(at);
-  if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin") return reduction(at);
+  if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin" || type == "com.microsoft.QLinearReduceMean")
+    return reduction(at);
   if (type == "DynamicQuantizeLinear") return dynamic_quantization(at);
   if (type == "QuantizeLinear" || type == "DequantizeLinear") {
     if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return blocked_quantization(at);
@@ -78,6 +85,7 @@ namespace benanza::detail {
   if (auto axes = followed_items(at, type)) return items(at, std::move(*axes));
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (repeats_operand(at.node)) return repeated_operand(at);
+  if (decides(at.node)) return decision(at);
   if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);
   if (std::holds_alternative<op::Where>(layer)) return choice(at);
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
@@ -95,8 +103,8 @@ namespace benanza::detail {
 
 /// Operators whose results are known in part, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
-  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",    "EyeLike",
-                                                         "Transpose", "Pad",    "Resize", "Upsample"};
+  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",     "EyeLike",
+                                                         "Transpose", "Pad",    "Resize", "Upsample", "And"};
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
   if (node.op_type == "Gather" || node.op_type == "GatherND")
     return node.has_input(1) && graph.input(node, 1).literal.has_value();
@@ -299,9 +307,32 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   return any ? result : std::vector<FirstEqual>{};
 }
 
-/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a function of each
-/// element.
+/// Parts of a tensor that a Pad pads along other axes: what it adds is equal, whatever it fills in.
+[[nodiscard]] inline std::vector<KnownPart> padded_parts(const SizedNode& at) {
+  const auto cells = known_padding(at);
+  std::vector<KnownPart> parts = cells ? at.known_x(0).parts : std::vector<KnownPart>{};
+  for (KnownPart& part : parts) {
+    if (at.y()[part.axis] != at.x(0)[part.axis] || cells->before[part.axis] != 0) return {};
+    for (std::size_t i = 0; i < part.copies.size(); ++i) {
+      if (!part.copies[i]) continue;
+      auto first = std::make_shared<std::vector<std::int64_t>>();
+      std::map<std::int64_t, std::int64_t> seen;
+      for (std::int64_t p = 0; p < at.y()[i]; ++p) {
+        const std::int64_t q = p - cells->before[i];
+        const bool added = q < 0 || q >= at.x(0)[i];
+        first->push_back(
+            seen.try_emplace(added ? -1 : (*part.copies[i])[static_cast<std::size_t>(q)], p).first->second);
+      }
+      part.copies[i] = std::move(first);
+    }
+  }
+  return parts;
+}
+
+/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a Pad or a function of
+/// each element.
 [[nodiscard]] inline std::vector<KnownPart> known_parts(const SizedNode& at) {
+  if (onnx_type(at.node) == "Pad") return padded_parts(at);
   if (std::holds_alternative<op::Unary>(at.layer)) return at.known_x(0).parts;
   if (std::holds_alternative<op::BatchNorm>(at.layer)) {
     std::vector<KnownPart> parts = at.known_x(0).parts;
@@ -352,7 +383,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
 [[nodiscard]] inline bool counts_less(const SizedNode& at) {
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
     if (is_left_out(at, k)) return true;
-  return std::holds_alternative<op::Recurrent>(at.layer);
+  return std::holds_alternative<op::Recurrent>(at.layer) || decides(at.node);
 }
 
 /// What a node needs of its operands, and the share of its arithmetic that this takes.
@@ -369,10 +400,13 @@ struct Needs {
   const FollowedAxes axes = rule.follows(k);
   const auto axis_of = [&](std::size_t axis) {
     const auto found = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin());
-    return found < axes.size() && at.x(k)[found] == at.y()[axis] ? std::optional(found) : std::nullopt;
+    const bool moved = found < axes.size() && (!rule.begins.empty() || at.x(k)[found] == at.y()[axis]);
+    return moved ? std::optional(found) : std::nullopt;
   };
+  const auto begin = [&](std::size_t axis) { return rule.begins.empty() ? 0 : rule.begins[axis]; };
   const auto row = axis_of(band.row), column = axis_of(band.column);
-  return row && column ? std::optional(AxesBand{*row, *column, band.band}) : std::nullopt;
+  if (!row || !column) return std::nullopt;
+  return AxesBand{*row, *column, band.band.from(-begin(band.row), -begin(band.column))};
 }
 
 [[nodiscard]] inline Needs needs_of(const SizedNode& at, const std::optional<LiveRule>& rule,

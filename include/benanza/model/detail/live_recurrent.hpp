@@ -213,4 +213,25 @@ struct DirectionWork {
           }};
 }
 
+/// Layers whose arithmetic is not known: steps beyond the longest sequence are not read if the lengths are known, and
+/// of coupled gates one is computed.
+[[nodiscard]] inline std::optional<LiveRule> other_recurrence(const SizedNode& at) {
+  if (!at.node.has_input(2) || at.x(0).size() != 3 || at.x(2).size() != 3) return std::nullopt;
+  const RecurrentAxes axes{at.node.attribute<std::int64_t>("layout", 0) != 0};
+  const Value* given = optional_input(at.node, at.graph, 4);
+  const Dims lengths = given && given->literal ? given->literal->ints : Dims{};
+  const std::int64_t units = at.x(2)[2],
+                     steps = lengths.empty() ? at.x(0)[axes.step()] : *std::max_element(lengths.begin(), lengths.end());
+  const bool coupled = at.node.op_type == "LSTM" && at.node.attribute<std::int64_t>("input_forget", 0) != 0;
+  return LiveRule{.operand = [at, axes, known = !lengths.empty(), units, steps, coupled](
+                                 std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
+    if (k == 4 && known) return {};
+    Box box = whole_box(at.x(k));
+    if (k == 0) box[axes.step()] = common(box[axes.step()], Positions::run(0, steps));
+    if (coupled && ((k >= 1 && k <= 3) || k == 7) && box.size() > 1)  // the forget gate, of biases in both halves
+      for (const std::int64_t gate : {2, 6}) box[1] = without(box[1], Positions::run(gate * units, (gate + 1) * units));
+    return {box};
+  }};
+}
+
 }  // namespace benanza::detail

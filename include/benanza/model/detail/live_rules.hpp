@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators need of their operands for a part of their results: operators that follow axes. live_movement.hpp has
-// those that move elements, live_products.hpp products, live_windows.hpp those that sum over windows,
-// live_attention.hpp attention.
+// those that move elements, live_choices.hpp Where and its kind, live_products.hpp products, live_windows.hpp those
+// that sum over windows, live_attention.hpp attention.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -38,6 +38,7 @@ struct LiveRule {
   std::function<double(std::span<const Region> y, const Region& x)> flops{};
   /// The axes of the result that input `k` follows position by position, for bands; empty: none.
   std::function<FollowedAxes(std::size_t k)> follows{};
+  Dims begins{};  ///< where in the first operand each axis of the result begins; empty: at 0
   /// A band of input `k` that is read alone, whatever is needed of the result; empty: none.
   std::function<std::optional<AxesBand>(std::size_t k)> reads{};
 };
@@ -72,11 +73,11 @@ struct LiveRule {
 /// same one twice.
 [[nodiscard]] inline bool repeats_operand(const Node& node) {
   static const std::set<std::string_view> kept{"Max", "Min", "And", "Or", "BitwiseAnd", "BitwiseOr"};
-  const auto are_one = [&node](std::size_t a, std::size_t b) {
-    return node.inputs.size() == b + 1 && node.has_input(a) && node.inputs[a] == node.inputs[b];
-  };
-  return node.domain.empty() &&
-         (node.op_type == "Where" ? are_one(1, 2) : kept.contains(node.op_type) && are_one(0, 1));
+  const std::size_t first = node.op_type == "Where" ? 1 : 0;  // behind the condition
+  if (!node.domain.empty() || node.inputs.size() < first + 2 || (first == 0 && !kept.contains(node.op_type)))
+    return false;
+  const auto is_first = [&node, first](const auto& input) { return input && input == node.inputs[first]; };
+  return std::all_of(node.inputs.begin() + static_cast<std::ptrdiff_t>(first), node.inputs.end(), is_first);
 }
 [[nodiscard]] inline LiveRule repeated_operand(const SizedNode& at) {
   LiveRule rule = elementwise(at);
@@ -125,8 +126,10 @@ template <class IsWhole>
 }
 
 /// Softmax and its kind: one axis, or all from the axis on before version 13.
-[[nodiscard]] inline std::optional<LiveRule> along_axis(const SizedNode& at, bool flattens, double of_result) {
-  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", flattens ? 1 : -1), at.x(0).size());
+[[nodiscard]] inline std::optional<LiveRule> along_axis(const SizedNode& at, bool flattens, double of_result,
+                                                        std::optional<std::int64_t> otherwise = {}) {
+  const auto given = at.node.attribute<std::int64_t>("axis", otherwise.value_or(flattens ? 1 : -1));
+  const auto axis = to_axis(given, at.x(0).size());
   if (!axis) return std::nullopt;
   return along_axes(
       at, [&](std::size_t i) { return flattens ? i >= *axis : i == *axis; }, of_result);

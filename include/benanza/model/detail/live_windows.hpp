@@ -196,13 +196,13 @@ struct WindowLayout {
   }
   return read;
 }
-/// The same positions, but zeros outside of some count as padding.
-[[nodiscard]] inline FirstEqual as_padding_outside(const Positions& filled, const FirstEqual& first) {
-  if (!first) return first;
-  auto result = std::make_shared<std::vector<std::int64_t>>(first->size(), -1);
+/// The same positions of an axis of `size`, but zeros outside of some count as padding.
+[[nodiscard]] inline FirstEqual as_padding_outside(const Positions& filled, std::int64_t size,
+                                                   const FirstEqual& first) {
+  auto result = std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(size), -1);
   for (const auto& run : filled.runs())
     for (auto p = run.begin; p < run.end; ++p)
-      (*result)[static_cast<std::size_t>(p)] = (*first)[static_cast<std::size_t>(p)];
+      (*result)[static_cast<std::size_t>(p)] = first ? (*first)[static_cast<std::size_t>(p)] : p;
   return result;
 }
 /// Positions whose windows read equal elements.
@@ -244,8 +244,10 @@ struct KnownInput {
   if (!x.filled) return result;
   result.channels = (*x.filled)[layout.channels];
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    const auto runs = (*x.filled)[layout.place(i)].runs();
-    if (sums) result.copies[i] = as_padding_outside((*x.filled)[layout.place(i)], result.copies[i]);
+    const Positions& filled = (*x.filled)[layout.place(i)];
+    const auto runs = filled.runs();
+    if (sums && (result.copies[i] || runs.size() > 1))
+      result.copies[i] = as_padding_outside(filled, windows[i].size, result.copies[i]);
     if (runs.size() != 1 || result.copies[i]) continue;
     result.windows[i].pad_begin += runs[0].begin;
     result.windows[i].size = runs[0].end - runs[0].begin;
@@ -256,25 +258,33 @@ struct KnownInput {
 /// Channels with copies of their own: what is summed up from equal elements is summed up once.
 struct ConvolvedPart {
   GroupedChannels channels;
+  std::vector<Window> windows{};     ///< over the part that is not 0
   std::vector<FirstEqual> copies{};  ///< one for each window's axis
   std::vector<FirstEqual> sums{};    ///< one for each axis of the result
 };
 /// The channels that a Concat joins, if some of them have copies.
 [[nodiscard]] inline std::vector<ConvolvedPart> convolved_parts(const SizedNode& at, const std::vector<Window>& windows,
-                                                                std::int64_t group) {
+                                                                const KnownInput& x, std::int64_t group) {
   std::vector<ConvolvedPart> result;
   std::vector<Positions::Run> rest;
   const WindowLayout layout(at);
   const std::int64_t x_channels = at.x(0)[layout.channels], y_channels = at.y()[layout.channels];
+  const auto filled = at.known_x(0).filled;
   std::int64_t end = 0;
   for (const KnownPart& part : at.known_x(0).parts) {
     if (part.axis != layout.channels) return {};
     ConvolvedPart own{.channels = {Positions::run(part.begin, part.end), x_channels, y_channels, group},
+                      .windows = x.windows,
+                      .copies = x.copies,
                       .sums = std::vector<FirstEqual>(at.y().size())};
     own.sums[0] = part.copies[0];
     for (std::size_t i = 0; i < windows.size(); ++i) {
-      own.copies.push_back(part.copies[layout.place(i)]);
-      own.sums[layout.place(i)] = equal_windows(windows[i], part.copies[layout.place(i)]);
+      const std::size_t place = layout.place(i);
+      if (!part.copies[place]) continue;
+      own.windows[i] = windows[i];
+      own.copies[i] =
+          filled ? as_padding_outside((*filled)[place], windows[i].size, part.copies[place]) : part.copies[place];
+      own.sums[place] = equal_windows(windows[i], own.copies[i]);
     }
     result.push_back(std::move(own));
     rest.push_back({end, part.begin});
@@ -282,8 +292,10 @@ struct ConvolvedPart {
   }
   if (result.empty()) return result;
   rest.push_back({end, x_channels});
-  const std::vector<FirstEqual> none(windows.size() + 2);
-  result.push_back({{Positions(std::move(rest)), x_channels, y_channels, group}, none, none});
+  result.push_back({{Positions(std::move(rest)), x_channels, y_channels, group},
+                    x.windows,
+                    x.copies,
+                    std::vector<FirstEqual>(at.y().size())});
   return result;
 }
 
@@ -318,7 +330,7 @@ struct ConvolvedPart {
         return {result};
       },
       .flops =
-          [windows = *windows, layout, x, channels, parts = convolved_parts(at, *windows, group)](
+          [windows = *windows, layout, x, channels, parts = convolved_parts(at, *windows, x, group)](
               std::span<const Region> y, const Region&) {
             const double all =
                 Region::whole(y[0].dims())
@@ -331,7 +343,7 @@ struct ConvolvedPart {
             for (const ConvolvedPart& each : parts) {
               const auto weight = layout.weight(
                   [&](const Positions& p) { return each.channels.pairs(p); },
-                  [&](std::size_t i, const Positions& p) { return distinct_taps(windows[i], p, each.copies[i]); });
+                  [&](std::size_t i, const Positions& p) { return distinct_taps(each.windows[i], p, each.copies[i]); });
               joined += y[0].measure(
                   [&](std::size_t axis, const Positions& p) { return weight(axis, firsts(p, each.sums[axis])); });
             }
@@ -420,7 +432,7 @@ struct ConvolvedPart {
   for (std::size_t i = 0; i < windows.size(); ++i) with_zeros.push_back(at.known_x(0).copies_along(layout.place(i)));
   const bool keeps_equal =
       node.op_type.find("LpPool") == std::string::npos &&
-      std::any_of(x.copies.begin(), x.copies.end(), [](const auto& first) { return first != nullptr; });
+      std::any_of(with_zeros.begin(), with_zeros.end(), [](const auto& first) { return first != nullptr; });
   return LiveRule{
       .operand = [at, windows, layout](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
         Box result = whole_box(at.x(k));

@@ -17,6 +17,17 @@
 
 namespace benanza::detail {
 
+/// Whether a Loop may end before its first pass, as far as is known: that depends on its limit and its condition.
+[[nodiscard]] inline bool may_have_no_pass(const Graph& graph, const Node& node) {
+  if (node.trip_count) return false;
+  for (const std::size_t k : {0U, 1U}) {
+    if (!node.has_input(k)) continue;
+    const auto given = scalar(graph.input(node, k));
+    if (!given || *given <= 0) return true;
+  }
+  return false;
+}
+
 /// How the results of passes lie in what a loop collects of them.
 struct Stacking {
   std::size_t axis = 0;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes of tensors outside of which each element is 0: around what a Pad pads, and what is computed from that.
+#pragma once
+
+#include <benanza/detail/einsum_labels.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/model/detail/known_bands.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace benanza::detail {
+
+/// How many places a Pad adds or takes away, if it fills in one number; nothing where data tell.
+[[nodiscard]] inline std::optional<op::Pad::Cells> known_padding(const SizedNode& at) {
+  const auto* pad = std::get_if<op::Pad>(&at.layer);
+  const bool known = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1).known &&
+                     given_ints(at.node, at.graph, "axes", 3).known;
+  return pad != nullptr && pad->mode == op::PadMode::constant && known ? op::Pad::padding(at.node, at.graph)
+                                                                       : std::nullopt;
+}
+
+/// Where a constant of truth values may be true, as places of a tensor that it broadcasts to.
+[[nodiscard]] inline Box true_places(const Value& constant, const Dims& y) {
+  const auto& literal = constant.literal;
+  const Dims& dims = constant.dims;
+  Box box = whole_box(y);
+  if (!literal || static_cast<std::int64_t>(literal->ints.size()) != constant.elements() || dims.size() > y.size())
+    return box;
+  std::vector<std::vector<Positions::Run>> runs(dims.size());
+  bool any = false;
+  for (std::size_t n = 0; n < literal->ints.size(); ++n) {
+    if (literal->ints[n] == 0) continue;
+    any = true;
+    auto rest = static_cast<std::int64_t>(n);
+    for (std::size_t i = dims.size(); i-- > 0; rest /= dims[i]) runs[i].push_back({rest % dims[i], rest % dims[i] + 1});
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (const std::size_t axis = y.size() - dims.size() + i; dims[i] == y[axis])
+      box[axis] = Positions(std::move(runs[i]));
+  return any ? box : Box(y.size());
+}
+
+/// Where a tensor may differ from 0, as places of one that it broadcasts to.
+[[nodiscard]] inline Box broadcast_box(const Box& box, const Dims& x, const Dims& y) {
+  Box result = whole_box(y);
+  for (std::size_t i = 0; i < x.size() && x.size() <= y.size(); ++i) {
+    const std::size_t axis = y.size() - x.size() + i;
+    if (x[i] == y[axis] || box[i].empty()) result[axis] = box[i];
+  }
+  return result;
+}
+
+/// Where a result may differ from 0: inside of what a Pad pads, and what is computed from it element by element.
+[[nodiscard]] inline std::optional<Box> known_filled(const SizedNode& at) {
+  const std::string type = onnx_type(at.node);
+  const Dims& y = at.y();
+  const auto x_of = [&](std::size_t k) { return at.known_x(k).filled; };
+  if (type == "Pad") {
+    const auto cells = known_padding(at);
+    if (!cells || std::get<op::Pad>(at.layer).nonzero) return std::nullopt;
+    Box box = x_of(0).value_or(whole_box(at.x(0)));
+    for (std::size_t i = 0; i < box.size(); ++i) box[i] = stepped(box[i], cells->before[i], 1, y[i]);
+    return box;
+  }
+  if (type == "And" && at.node.opset >= 7) {  // which broadcasts from the last axis on
+    Box box = whole_box(y);
+    for (const std::size_t k : {0U, 1U}) {
+      const auto x = x_of(k);
+      const Box own = x ? broadcast_box(*x, at.x(k), y) : true_places(at.graph.input(at.node, k), y);
+      for (std::size_t i = 0; i < box.size(); ++i) box[i] = common(box[i], own[i]);
+    }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
+  }
+  if (type == "Mul")
+    for (std::size_t k = 0; k < 2; ++k)
+      if (const auto x = x_of(k); x && at.x(k) == y) return x;
+  if (type == "Einsum") {
+    const std::size_t count = at.node.inputs.size();
+    const auto labels = count > 2 ? std::nullopt
+                                  : EinsumLabels::parse(at.node.attribute<std::string>("equation", ""), at.x(0).size(),
+                                                        count == 2 ? std::optional(at.x(1).size()) : std::nullopt);
+    if (!labels || labels->y.size() != y.size()) return std::nullopt;
+    Box box = whole_box(y);
+    for (std::size_t k = 0; k < count; ++k) {
+      const TensorShape& own = k == 0 ? labels->a : labels->b;
+      const auto x = x_of(k);
+      for (std::size_t i = 0; x && i < own.size(); ++i)
+        for (std::size_t j = 0; j < y.size(); ++j)
+          if (labels->y[j] == own[i] && at.x(k)[i] == y[j]) box[j] = common(box[j], (*x)[i]);
+    }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
+  }
+  if (type == "MatMul") {  // rows of zeros, and columns
+    Box box = whole_box(y);
+    for (std::size_t k = 0; k < 2; ++k)
+      if (const auto x = x_of(k); x && y.size() >= 2 && at.x(k).size() == y.size()) {
+        const std::size_t own = y.size() - 2 + k;
+        for (std::size_t i = 0; i < y.size(); ++i)
+          if (i == own || (i + 2 < y.size() && at.x(k)[i] == y[i])) box[i] = common(box[i], (*x)[i]);
+      }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
+  }
+  const auto x = x_of(0);
+  if (!x) return std::nullopt;
+  if (type == "Transpose") {
+    auto perm = at.node.attribute<Dims>("perm", {});
+    Box box;
+    for (std::size_t i = 0; i < x->size(); ++i)
+      box.push_back((*x)[perm.empty() ? x->size() - 1 - i : static_cast<std::size_t>(perm[i])]);
+    return box;
+  }
+  if (std::holds_alternative<op::View>(at.layer) && type != "Identity" && type != "Cast") {
+    auto boxes = reshaped(*x, at.x(0), y);
+    return boxes.size() == 1 ? std::optional(std::move(boxes[0])) : std::nullopt;
+  }
+  return keeps_zero(type) && at.x(0) == y ? x : std::nullopt;
+}
+
+/// The same for windows that a Reshape cuts out of a padded image, for their transpositions, and for products of their
+/// rows.
+[[nodiscard]] inline std::vector<Box> known_rows(const SizedNode& at) {
+  const std::string type = onnx_type(at.node);
+  if (!at.node.has_input(0)) return {};
+  const KnownElements x = at.known_x(0);
+  std::vector<Box> boxes = x.rows, result;
+  if (x.filled) boxes.push_back(*x.filled);
+  for (const Box& box : boxes) {
+    std::vector<Box> some;
+    if (std::holds_alternative<op::View>(at.layer) && element_count(at.x(0)) == element_count(at.y())) {
+      some = reshaped(box, at.x(0), at.y());
+    } else if (x.rows.empty()) {
+      return {};  // one box stays one
+    } else if (type == "Transpose") {
+      const auto perm = at.node.attribute<Dims>("perm", {});
+      Box turned;
+      for (std::size_t i = 0; i < box.size(); ++i)
+        turned.push_back(box[perm.empty() ? box.size() - 1 - i : static_cast<std::size_t>(perm[i])]);
+      some = {std::move(turned)};
+    } else if (type == "MatMul" && at.x(1).size() == 2 && box.size() == at.y().size()) {
+      some = {box};
+      some[0].back() = Positions::whole(at.y().back());
+    } else {
+      return {};
+    }
+    result.insert(result.end(), some.begin(), some.end());
+  }
+  return result.size() > 1 && result.size() <= Region::most_boxes ? result : std::vector<Box>{};
+}
+
+}  // namespace benanza::detail
