@@ -371,12 +371,10 @@ class KnownElementwise {
   if (type == "Concat") return known_joined(at);
   const KnownElements x = at.known_x(0);
   if (type == "Slice" && x.band) {
-    const auto is_known = [&at](std::size_t k) { return !at.node.has_input(k) || at.graph.input(at.node, k).literal; };
-    const auto box = is_known(1) && is_known(2) && is_known(3) && is_known(4) ? op::Slice::taken_box(at.node, at.graph)
-                                                                              : std::nullopt;
+    const auto box = known_slice(at);
     KnownElements y{.outside = x.outside};
     const std::size_t row = x.band->row, column = x.band->column;
-    if (box && box->taken == at.y() && box->step[row] == 1 && box->step[column] == 1)
+    if (box && box->step[row] == 1 && box->step[column] == 1)
       y.band = AxesBand{row, column, x.band->band.from(box->first[row], box->first[column])};
     return y;
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes of tensors outside of which each element is 0: around what a Pad pads, and what is computed from that.
+// Where tensors may differ from 0: within what a Pad pads, and what is computed from it.
 #pragma once
 
 #include <benanza/detail/einsum_labels.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/model/detail/known_bands.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/region.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace benanza::detail {
@@ -108,6 +112,14 @@ namespace benanza::detail {
   }
   const auto x = x_of(0);
   if (!x) return std::nullopt;
+  if (type == "Slice") {
+    const auto taken = known_slice(at);
+    if (!taken || std::any_of(taken->step.begin(), taken->step.end(), [](auto step) { return step != 1; }))
+      return std::nullopt;
+    Box box;
+    for (std::size_t i = 0; i < x->size(); ++i) box.push_back(stepped((*x)[i], -taken->first[i], 1, y[i]));
+    return box;
+  }
   if (type == "Transpose") {
     auto perm = at.node.attribute<Dims>("perm", {});
     Box box;

@@ -2,6 +2,7 @@
 // What Where, And and Or need of their operands for a part of their results, if constants choose between these.
 #pragma once
 
+#include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 
 #include <cstddef>
