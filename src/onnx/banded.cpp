@@ -279,7 +279,11 @@ std::optional<BandedNumbers> gathered(const Node& node, std::span<const Value* c
   return BandedNumbers{x.band.from(rows ? places[0] : 0, rows ? 0 : places[0]), x.inside, x.outside};
 }
 
-/// Matrices beside or above one another that have one band together. What has one number alone lies within it.
+/// The band as far as a matrix has elements.
+Band within(const Band& band, std::int64_t rows, std::int64_t columns) { return common(band, {1 - rows, columns - 1}); }
+
+/// Matrices beside or above one another that have one band together. What has one number alone lies within it, or
+/// outside of it.
 std::optional<BandedNumbers> joined(const Node& node, std::span<const Value* const> inputs) {
   const std::size_t rank = inputs[0]->dims.size();
   const auto axis = normal_axis(node.attribute<std::int64_t>("axis", 0), rank);
@@ -299,9 +303,12 @@ std::optional<BandedNumbers> joined(const Node& node, std::span<const Value* con
         if (!whole && !uniform) whole = BandedNumbers{from(x->band, -first), x->inside, x->outside};
         if (!whole) return std::nullopt;
         const Band own = from(whole->band, first);
-        if (uniform ? x->inside != whole->inside || !own.covers(input->dims[rank - 2], input->dims[rank - 1])
-                    : *x != BandedNumbers{own, whole->inside, whole->outside})
-          return std::nullopt;
+        const std::int64_t rows = input->dims[rank - 2], columns = input->dims[rank - 1];
+        const bool inside = x->inside == whole->inside && own.covers(rows, columns);
+        const bool outside = x->inside == whole->outside && within(own, rows, columns).empty();
+        const bool same = within(x->band, rows, columns) == within(own, rows, columns) && x->inside == whole->inside &&
+                          x->outside == whole->outside;
+        if (uniform ? !inside && !outside : !same) return std::nullopt;
       }
       first += input->dims[axis];
     }

@@ -280,6 +280,8 @@ constexpr FoldEntry elementwise_table[] = {
     {"Or", comparison<[](std::int64_t x, std::int64_t y) { return std::optional<std::int64_t>(x || y); }, nullptr>},
     {"Pow", pow_fold},
     {"Reciprocal", unary<nullptr, [](double x) { return 1 / x; }>},
+    {"Relu",
+     unary<[](std::int64_t x) { return std::max<std::int64_t>(x, 0); }, [](double x) { return std::max(x, 0.0); }>},
     {"Round", unary<nullptr, round_even>},
     {"Sign", unary<[](std::int64_t x) { return std::int64_t{(x > 0) - (x < 0)}; },
                    [](double x) { return double((x > 0) - (x < 0)); }>},

@@ -451,7 +451,9 @@ TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask 
     const std::string shape = "float[1, 2, " + std::to_string(keys) + ", 8] ";
     check_known(known_layers("(float[1, 2, 128, 8] q, " + shape + "k, " + shape +
                                  "v) => (float[1, 2, 128, 8] y) <int64 begin = {32}, int64 end = {160}, "
-                                 "int64 one = {1}, int64[2] size = {128, 32}> { "
+                                 "int64 one = {1}, int64[2] size = {128, 32}, int64[2] block = {64, 64}, "
+                                 "float low = {-1e9}, int64 origin = {0}, int64 all = {128}, "
+                                 "int64[1] rows = {0}, int64[1] columns = {1}> { "
                                  "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) " +
                                  mask + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }",
                              {stored}),
@@ -469,6 +471,18 @@ TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask 
   SECTION("32 keys that all queries see in front of those that causality hides") {
     check_masked("z = ConstantOfShape(size) m = Concat<axis = 1>(z, stored)",
                  {.name = "stored", .rows = 128, .columns = 128, .number = causal}, 160, 128 * 32 + 128 * 129 / 2);
+  }
+  SECTION("four blocks: two triangles, one that is hidden and one that is not") {
+    check_masked(
+        "z = ConstantOfShape(block) h = Log(z) u = Concat<axis = 1>(stored, h) "
+        "w = Concat<axis = 1>(z, stored) m = Concat<axis = 0>(u, w)",
+        {.name = "stored", .rows = 64, .columns = 64, .number = causal}, 128, 128 * 129 / 2);
+  }
+  SECTION("the positive signs of differences of places") {
+    check_masked(
+        "r = Range(origin, all, one) i = Unsqueeze(r, columns) j = Unsqueeze(r, rows) e = Sub(j, i) "
+        "f = Cast<to = 1>(e) o = Sign(f) w = Relu(o) m = Mul(w, low)",
+        {.name = "stored", .rows = 128, .columns = 128, .number = causal}, 128, 128 * 129 / 2);
   }
 }
 
