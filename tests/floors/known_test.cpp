@@ -403,6 +403,32 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                              {mask}),
                 pairs * (of_pair + 1), qkv + 4);
   }
+  SECTION("limited by a Max, which is one operation") {
+    check_known(masked(", float least = {-3e38}", "e = Add(c, m) d = Max(e, least)", {mask}), pairs * (of_pair + 1),
+                qkv + 2 * 4);
+  }
+  SECTION("with data that an Or adds; the heads share it") {
+    check_known(known_layers("(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v, bool[128] given) "
+                             "=> (float[1, 2, 128, 8] y) <float r = {0.5}, float low = {-10000}, int64 start = {0}, "
+                             "int64 end = {128}, int64 step = {1}, int64[1] last = {1}> { " +
+                             places +
+                             "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) c = Mul(a, r) g = Greater(j, i) "
+                             "o = Or(g, given) d = Where(o, low, c) p = Softmax<axis = -1>(d) y = MatMul(p, v) }"),
+                pairs * (of_pair + 0.5), qkv + 2 * 4 + 128);
+  }
+  SECTION("and a Where that replaces NaN behind the softmax: two operations") {
+    check_known(known_layers(operands + "<float r = {0.5}, float zero = {0}> { " + scores +
+                                 "s = Softmax<axis = -1>(d) n = IsNaN(s) p = Where(n, zero, s) y = MatMul(p, v) }",
+                             {mask}),
+                pairs * (of_pair + 2), qkv + 2 * 4);
+  }
+  SECTION("and a softmax that is written out: maximum, difference, exponent, sum and division") {
+    check_known(known_layers(operands + "<float r = {0.5}, int64[1] last = {3}> { " + scores +
+                                 "h = ReduceMax<keepdims = 1>(d, last) s = Sub(d, h) e = Exp(s) "
+                                 "u = ReduceSum<keepdims = 1>(e, last) p = Div(e, u) y = MatMul(p, v) }",
+                             {mask}),
+                pairs * of_pair, qkv + 4);
+  }
   SECTION("in two parts, one below the other") {
     const auto part = [](const std::string& name, int first) {
       return Matrix{name, 64, 128, [first](auto r, auto c) { return c > r + first ? hidden : 0.0F; }};

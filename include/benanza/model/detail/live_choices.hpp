@@ -85,6 +85,7 @@ namespace benanza::detail {
       Region part(y[0].dims());
       for (const Box& each : y[0].boxes())
         for (Box& box : undecided(each)) part.add(std::move(box));
+      if (y[0].band()) part.clip(*y[0].band());
       return part.share();
     };
   return rule;

@@ -326,7 +326,8 @@ template <class IsWhole>
     some *= static_cast<double>(count) / static_cast<double>(at.x(0)[i]);
   }
   if (different == 1 && !x.copies.empty() && choices.contains(node.op_type)) some = 0;
-  const bool banded = x.band && x.outside == 0 && sums.contains(node.op_type);
+  const bool hidden = x.outside <= masked_score && node.op_type == "ReduceMax";
+  const bool banded = x.band && (hidden || (x.outside == 0 && sums.contains(node.op_type)));
   return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
                   },
