@@ -12,6 +12,7 @@
 #include <benanza/model/detail/live_recurrent.hpp>
 #include <benanza/model/detail/live_resize.hpp>
 #include <benanza/model/detail/live_rules.hpp>
+#include <benanza/model/detail/live_samples.hpp>
 #include <benanza/model/detail/live_windows.hpp>
 #include <benanza/model/detail/moved_copies.hpp>
 
@@ -83,7 +84,10 @@ namespace benanza::detail {
   }
   if (type == "STFT")
     if (auto rule = frames(at)) return rule;
-  if (auto axes = followed_items(at, type)) return items(at, std::move(*axes));
+  if (auto axes = followed_items(at, type)) {
+    if (type == "GridSample") return grid_samples(at, std::move(*axes));
+    return type == "RoiAlign" ? box_samples(at, std::move(*axes)) : items(at, std::move(*axes));
+  }
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (repeats_operand(at.node)) return repeated_operand(at);
   if (decides(at.node)) return decision(at);
@@ -358,6 +362,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
                                                  "Scatter", "ScatterElements", "ScatterND"};
   const auto is_constant = [&at](std::size_t i) { return at.node.has_input(i) && at.graph.input(at.node, i).constant; };
   if (placed.contains(at.node.op_type)) return k == 1 && is_constant(1);
+  if (onnx_type(at.node) == "GridSample" || onnx_type(at.node) == "RoiAlign") return k > 0 && is_constant(k);
   if (std::holds_alternative<op::MatMul>(at.layer)) {
     const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";
     return (k < 2 && multiplies_by_zero(at.node)) || (k == 2 && adds && at.node.attribute<double>("beta", 1) == 0);
