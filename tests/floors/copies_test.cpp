@@ -3,6 +3,8 @@
 // multiply-add is two operations, floats have 4 bytes.
 #include "least_work.hpp"
 
+#include <tuple>
+
 namespace copies {
 
 using benanza::testing::check_least;
@@ -328,14 +330,26 @@ TEST_CASE("all pairs of 128 rows of four columns and 128 others", "[floors]") {
               least);
 }
 
-TEST_CASE("one of 100 rows that differs from the others, in 10,000 rows", "[floors]") {
-  // It and the others are maxima with 0 of the two numbers of x.
-  std::string places = "0, 0, 0, 0, 0, 0, 0, 1";
-  for (int i = 8; i < 100; ++i) places += ", 0";
-  const benanza::ModelLayers model = least_layers(
-      "(float[2, 1] x) => (float[10000] y) <int64[2] s = {100, 100}, int64[1] r = {10000}, int64[100] i = {" + places +
-      "}> { m = Relu(x) g = Gather<axis = 0>(m, i) e = Expand(g, s) q = Reshape(e, r) y = Relu(q) }");
-  CHECK(model.single.layers.front().needed.flops.value == Approx(2));
+TEST_CASE("few positions of a long axis differ from the others", "[floors]") {
+  SECTION("100 of 10,000, because one of 100 rows does") {
+    // They and the others are maxima with 0 of the two numbers of x.
+    std::string places = "0, 0, 0, 0, 0, 0, 0, 1";
+    for (int i = 8; i < 100; ++i) places += ", 0";
+    const auto [columns, rows, joined] =
+        GENERATE(std::tuple("100", "10000", "Relu(q)"), std::tuple("50", "5000", "Concat<axis = 0>(q, q)"));
+    const benanza::ModelLayers model = least_layers(
+        "(float[2, 1] x) => (float[10000] y) <int64[2] s = {100, " + std::string(columns) + "}, int64[1] r = {" + rows +
+        "}, int64[100] i = {" + places + "}> { m = Relu(x) g = Gather<axis = 0>(m, i) e = Expand(g, s) " +
+        "q = Reshape(e, r) c = " + joined + " y = Exp(c) }");
+    CHECK(model.single.layers.front().needed.flops.value == Approx(2));
+  }
+  SECTION("1,000 of 9,000, which a Concat puts between copies") {
+    // They and one of the copies are maxima with 0.
+    const benanza::ModelLayers model = least_layers(
+        "(float[1] x, float[1000] z) => (float[9000] y) <int64[1] s = {2000}> { e = Expand(x, s) "
+        "c = Concat<axis = 0>(e, z, e, e, e) y = Relu(c) }");
+    CHECK(model.single.layers.back().needed.flops.value >= 1001);
+  }
 }
 
 TEST_CASE("a mean over an image and the zeros around it", "[floors]") {

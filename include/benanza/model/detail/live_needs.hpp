@@ -267,11 +267,16 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     return !(may_ignore && rule->operand(0, j, box).empty());
   };
   // Whether few positions of a long axis do not tell that all are equal.
-  bool varies = is_reshape(type);
-  for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
-    for (const FirstEqual& first : at.known_x(k).copies)
-      varies = varies || (first && static_cast<std::int64_t>(first->size()) > most_positions &&
-                          std::any_of(first->begin(), first->end(), [](auto p) { return p != 0; }));
+  const auto varies = [&](std::size_t axis) {
+    for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+      const std::vector<FirstEqual> of_input = at.known_x(k).copies;
+      for (std::size_t i = 0; i < of_input.size(); ++i)
+        if (of_input[i] && (i == axis || static_cast<std::int64_t>(of_input[i]->size()) > most_positions) &&
+            std::any_of(of_input[i]->begin(), of_input[i]->end(), [](auto p) { return p != 0; }))
+          return true;
+    }
+    return is_reshape(type);
+  };
   bool any = false;
   for (std::size_t i = 0; i < y.size(); ++i) {
     any = any || result[i];
@@ -297,13 +302,18 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     auto first = std::make_shared<std::vector<std::int64_t>>();
     if (y[i] > most_positions) {
       const auto at_first = needed_at(i, 0, true);
-      bool equal = y[i] <= most_all_equal && !varies;
+      bool equal = y[i] <= most_all_equal && !varies(i);
       std::vector<std::int64_t> looked_at{1, y[i] / 3, y[i] / 2, y[i] - 1};
       if (pad) {  // each element of the operand is somewhere
         const auto cells = op::Pad::padding(at.node, at.graph);
         if (at.x(0)[i] > most_positions || !cells) continue;
         for (std::int64_t p = 0; p < at.x(0)[i]; ++p)
           if (const auto q = p + cells->before[i]; q >= 0 && q < y[i]) looked_at.push_back(q);
+      }
+      std::int64_t begin = 0;  // of what a Concat joins
+      for (std::size_t k = 0; type == "Concat" && k < at.node.inputs.size() && begin < y[i]; ++k) {
+        looked_at.push_back(begin);
+        begin += at.x(k)[i];
       }
       for (const std::int64_t p : looked_at) equal = equal && needed_at(i, p, true) == at_first;
       if (!equal) continue;
