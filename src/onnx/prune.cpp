@@ -12,16 +12,18 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-// Longer literals were needed to fold; layers need axes, pads, sizes, scales. Indices of gathers and scatters
-// stay, since they tell what is read or overwritten: the import has no more than `kept_integers` of each.
+// Longer literals were needed to fold; layers need axes, pads, sizes, scales. Indices of gathers and scatters, grids
+// and boxes stay, since they tell what is read or overwritten: the import has no more than `kept_integers` of each.
 constexpr std::size_t most_ints = 1024, most_floats = 64;
 
-/// The indices of gathers and scatters.
-std::set<ValueId> indices_of_places(const Graph& graph) {
+/// The indices of gathers and scatters, and positions in images.
+std::set<ValueId> places_of(const Graph& graph) {
   std::set<ValueId> places;
   for (const auto* nodes : {&graph.constant_nodes, &graph.nodes})
     for (const Node& node : *nodes)
-      if ((node.op_type == "Gather" || node.op_type.starts_with("Scatter")) && node.has_input(1))
+      if ((node.op_type == "Gather" || node.op_type.starts_with("Scatter") || node.op_type == "GridSample" ||
+           node.op_type == "RoiAlign") &&
+          node.has_input(1))
         places.insert(*node.inputs[1]);
   return places;
 }
@@ -83,7 +85,7 @@ void prune(Graph& graph, bool keep_numbers) {
   std::size_t next = 0;
   std::erase_if(graph.constant_nodes, [&](const Node&) { return !kept[next++]; });
 
-  const std::set<ValueId> places = indices_of_places(graph);
+  const std::set<ValueId> places = places_of(graph);
   std::vector<ValueId> renumbered(graph.values.size(), none);
   std::size_t count = 0;
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
@@ -93,7 +95,7 @@ void prune(Graph& graph, bool keep_numbers) {
     auto& literal = graph.values[count].literal;
     if (literal && !graph.values[count].banded) graph.values[count].banded = banded_literal(graph.values[count]);
     const bool too_many =
-        literal && ((literal->ints.size() > most_ints && !places.contains(i)) || literal->floats.size() > most_floats);
+        literal && !places.contains(i) && (literal->ints.size() > most_ints || literal->floats.size() > most_floats);
     if (!keep_numbers && too_many) literal.reset();
     ++count;
   }

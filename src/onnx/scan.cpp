@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <vector>
 
 namespace benanza::importer {
@@ -42,7 +43,15 @@ enum : std::uint32_t {
 };
 }
 namespace node {
-enum : std::uint32_t { attribute = 5, doc_string = 6, metadata_props = 9, device_configurations = 10 };
+enum : std::uint32_t {
+  input = 1,
+  output = 2,
+  op_type = 4,
+  attribute = 5,
+  doc_string = 6,
+  metadata_props = 9,
+  device_configurations = 10
+};
 }
 namespace attribute {
 enum : std::uint32_t {
@@ -128,10 +137,13 @@ class Scanner {
       throw InputError("bodies are nested more than " + std::to_string(deepest_scanned) + " deep");
     std::string out;
     out.reserve(std::min<std::size_t>(message.size(), 1 << 16));
+    const std::set<std::string_view> places = places_in(message);
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
-        case graph::node: write_bytes(out, field->number, node(bytes(*field), depth)); break;
-        case graph::initializer: write_bytes(out, field->number, tensor(bytes(*field))); break;
+        case graph::node: write_bytes(out, field->number, node(bytes(*field), depth, places)); break;
+        case graph::initializer:
+          write_bytes(out, field->number, tensor(bytes(*field), false, places.contains(facts(bytes(*field)).name)));
+          break;
         case graph::sparse_initializer: write_bytes(out, graph::initializer, sparse_tensor(bytes(*field))); break;
         case graph::name:
         case graph::input:
@@ -143,11 +155,26 @@ class Scanner {
     return out;
   }
 
+  /// Tensors of a graph that tell which places of an image are read: grids, and boxes.
+  [[nodiscard]] std::set<std::string_view> places_in(std::string_view graph) const {
+    std::set<std::string_view> names;
+    for (auto fields = read(graph); auto field = fields.next();) {
+      if (field->number != graph::node) continue;
+      std::string_view type;
+      std::vector<std::string_view> inputs;
+      for (auto parts = read(bytes(*field)); auto part = parts.next();)
+        if (part->number == node::op_type) type = bytes(*part);
+        else if (part->number == node::input) inputs.push_back(bytes(*part));
+      if ((type == "GridSample" || type == "RoiAlign") && inputs.size() > 1) names.insert(inputs[1]);
+    }
+    return names;
+  }
+
   [[nodiscard]] std::string function(std::string_view message) const {
     std::string out;
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
-        case function::node: write_bytes(out, field->number, node(bytes(*field), 0)); break;
+        case function::node: write_bytes(out, field->number, node(bytes(*field), 0, {})); break;
         case function::attribute_proto: write_bytes(out, field->number, attribute(bytes(*field), 0)); break;
         case function::doc_string:
         case function::metadata_props: break;
@@ -157,11 +184,14 @@ class Scanner {
     return out;
   }
 
-  [[nodiscard]] std::string node(std::string_view message, int depth) const {
+  [[nodiscard]] std::string node(std::string_view message, int depth, const std::set<std::string_view>& places) const {
     std::string out;
+    bool is_place = false;
+    for (auto fields = read(message); auto field = fields.next();)
+      is_place |= field->number == node::output && places.contains(bytes(*field));
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
-        case node::attribute: write_bytes(out, field->number, attribute(bytes(*field), depth)); break;
+        case node::attribute: write_bytes(out, field->number, attribute(bytes(*field), depth, is_place)); break;
         case node::doc_string:
         case node::metadata_props:
         case node::device_configurations: break;
@@ -171,7 +201,7 @@ class Scanner {
     return out;
   }
 
-  [[nodiscard]] std::string attribute(std::string_view message, int depth) const {
+  [[nodiscard]] std::string attribute(std::string_view message, int depth, bool is_place = false) const {
     std::string out;
     bool sparse = false, of_constant = false;  // the value of a Constant, which has a name and a place
     for (auto fields = read(message); auto field = fields.next();) {
@@ -181,7 +211,7 @@ class Scanner {
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
         case attribute::t:
-        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), !of_constant)); break;
+        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), !of_constant, is_place)); break;
         case attribute::g:
         case attribute::graphs: write_bytes(out, field->number, graph(bytes(*field), depth + 1)); break;
         // A sparse Constant becomes a dense one: `sparse_value` has no other use than `value`.
@@ -274,7 +304,8 @@ class Scanner {
   }
 
   /// `bytes` is the size of the message: one with more elements lacks some.
-  static bool wanted(const TensorFacts& facts, std::int64_t elements, std::size_t bytes, bool keeps_all) {
+  static bool wanted(const TensorFacts& facts, std::int64_t elements, std::size_t bytes, bool keeps_all,
+                     bool is_place) {
     const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
     if (!type || facts.external) return false;
     const auto most = [&](std::int64_t kept) {
@@ -296,7 +327,7 @@ class Scanner {
       case DataType::u16:
       case DataType::u32:
       case DataType::u64:
-        if (elements > most(kept_floats)) return false;
+        if (elements > most(is_place ? kept_integers : kept_floats)) return false;
         break;
       default: return false;
     }
@@ -380,9 +411,9 @@ class Scanner {
   }
 
   /// `of_node`: a node's own; an executor needs the numbers, and nothing says where in the file they are.
-  [[nodiscard]] std::string tensor(std::string_view message, bool of_node = false) const {
+  [[nodiscard]] std::string tensor(std::string_view message, bool of_node, bool is_place) const {
     const TensorFacts found = facts(message);
-    if (!wanted(found, checked_elements(found), message.size(), of_node && with_places_))
+    if (!wanted(found, checked_elements(found), message.size(), of_node && with_places_, is_place))
       return stand_in(found, message, {}, of_node);
     std::string out;
     for (auto fields = read(message); auto field = fields.next();)

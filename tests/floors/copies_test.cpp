@@ -3,9 +3,12 @@
 // multiply-add is two operations, floats have 4 bytes.
 #include "least_work.hpp"
 
+#include <tuple>
+
 namespace copies {
 
 using benanza::testing::check_least;
+using benanza::testing::Least;
 using benanza::testing::least_layers;
 using benanza::testing::Stored;
 
@@ -257,6 +260,95 @@ TEST_CASE("channels with copies beside channels without", "[floors]") {
         least_layers("(float[1, 4, 32] x, float[2, 4, 32] z, float[2, 64, 64] w) => (float[2, 4, 64] y) "
                      "<int64[3] s = {2, 4, 32}> { e = Expand(x, s) c = Concat<axis = 2>(e, z) y = MatMul(c, w) }"),
         {2 * 4 * product_row, 4 * 128 + 8 * 128 + 2 * square, 8 * row});
+  }
+}
+
+TEST_CASE("copies side by side that are moved before a product", "[floors]") {
+  // Half a row of the product: 32 of the 64 columns.
+  constexpr double half = product_row / 2;
+  const std::vector<Stored> weights{{"w", f32, {64, 64}}};
+  SECTION("all pairs of eight rows and eight others, as 64 rows") {
+    // Each row is multiplied once. The 64 sums of two results are not counted.
+    const std::string rows = GENERATE("Reshape(c, r)", "Flatten<axis = 2>(c)");
+    check_least(least_layers("(float[8, 1, 32] x, float[1, 8, 32] z) => (float[64, 64] y) "
+                             "<int64[3] s = {8, 8, 32}, int64[2] r = {-1, 64}> { e = Expand(x, s) f = Expand(z, s) "
+                             "c = Concat<axis = 2>(e, f) q = " +
+                                 rows + " y = MatMul(q, w) }",
+                             weights),
+                {16 * half, 16 * 128 + square, 64 * row});
+  }
+  SECTION("one of two rows beside each of eight, in 16 rows") {
+    check_least(least_layers("(float[2, 1, 32] x, float[2, 8, 32] z) => (float[16, 64] y) "
+                             "<int64[3] s = {2, 8, 32}, int64[2] r = {16, 64}> { e = Expand(x, s) "
+                             "c = Concat<axis = 2>(e, z) q = Reshape(c, r) y = Gemm(q, w) }",
+                             weights),
+                {2 * half + 16 * half, 18 * 128 + square, 16 * row});
+  }
+  SECTION("channels of 4 x 4 places, enlarged, beside those of 8 x 8, as 64 rows of channels") {
+    check_least(least_layers("(float[1, 32, 4, 4] x, float[1, 32, 8, 8] z) => (float[1, 64, 64] y) "
+                             "<float[4] s = {1, 1, 2, 2}, int64[3] r = {1, 64, 64}> { "
+                             "u = Resize<mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
+                             "nearest_mode = \"floor\">(x, , s) c = Concat<axis = 1>(u, z) q = Reshape(c, r) "
+                             "t = Transpose<perm = [0, 2, 1]>(q) y = MatMul(t, w) }",
+                             weights),
+                {16 * half + 64 * half, 80 * 128 + square, 64 * row});
+  }
+  SECTION("one row on top of each of eight") {
+    check_least(least_layers("(float[1, 1, 32] x, float[8, 1, 32] z) => (float[8, 64] y) "
+                             "<int64[3] s = {8, 1, 32}, int64[2] r = {8, 64}> { e = Expand(x, s) "
+                             "c = Concat<axis = 1>(e, z) q = Reshape(c, r) y = MatMul(q, w) }",
+                             weights),
+                {9 * half, 9 * 128 + square, 8 * row});
+  }
+  SECTION("in the second operand: one column on top of each of eight") {
+    check_least(least_layers("(float[32, 1] x, float[32, 8] z) => (float[64, 8] y) <int64[2] s = {32, 8}> { "
+                             "e = Expand(x, s) c = Concat<axis = 0>(e, z) y = MatMul(w, c) }",
+                             weights),
+                {9 * half, 9 * 128 + square, 8 * row});
+  }
+  SECTION("in an Einsum") {
+    check_least(least_layers("(float[1, 32] x, float[8, 32] z) => (float[8, 64] y) <int64[2] s = {8, 32}> { "
+                             "e = Expand(x, s) c = Concat<axis = 1>(e, z) y = Einsum<equation = \"bi,ij->bj\">(c, w) }",
+                             weights),
+                {9 * half, 9 * 128 + square, 8 * row});
+  }
+}
+
+TEST_CASE("all pairs of 128 rows of four columns and 128 others", "[floors]") {
+  // Each row is multiplied by 4 x 4 weights once, in one of 16,384 rows.
+  const std::string head =
+      "<int64[3] s = {128, 128, 4}, int64[2] r = {16384, 4}, int64[2] n = {128, 1}, int64[3] q = {128, 128, 8}> { "
+      "e = Expand(x, s) a = Reshape(e, r) b = Tile(z, n) c = Concat<axis = 1>(a, b) ";
+  const Least least{2 * 128 * 2 * 16, 2 * 128 * 16 + 8 * 16, 16384 * 16};
+  check_least(
+      least_layers("(float[128, 1, 4] x, float[128, 4] z) => (float[16384, 4] y) " + head + "y = MatMul(c, w) }",
+                   {{"w", f32, {8, 4}}}),
+      least);
+  check_least(least_layers("(float[128, 1, 4] x, float[128, 4] z) => (float[128, 128, 4] y) " + head +
+                               "p = Reshape(c, q) y = MatMul(p, w) }",
+                           {{"w", f32, {8, 4}}}),
+              least);
+}
+
+TEST_CASE("few positions of a long axis differ from the others", "[floors]") {
+  SECTION("100 of 10,000, because one of 100 rows does") {
+    // They and the others are maxima with 0 of the two numbers of x.
+    std::string places = "0, 0, 0, 0, 0, 0, 0, 1";
+    for (int i = 8; i < 100; ++i) places += ", 0";
+    const auto [columns, rows, joined] =
+        GENERATE(std::tuple("100", "10000", "Relu(q)"), std::tuple("50", "5000", "Concat<axis = 0>(q, q)"));
+    const benanza::ModelLayers model = least_layers(
+        "(float[2, 1] x) => (float[10000] y) <int64[2] s = {100, " + std::string(columns) + "}, int64[1] r = {" + rows +
+        "}, int64[100] i = {" + places + "}> { m = Relu(x) g = Gather<axis = 0>(m, i) e = Expand(g, s) " +
+        "q = Reshape(e, r) c = " + joined + " y = Exp(c) }");
+    CHECK(model.single.layers.front().needed.flops.value == Approx(2));
+  }
+  SECTION("1,000 of 9,000, which a Concat puts between copies") {
+    // They and one of the copies are maxima with 0.
+    const benanza::ModelLayers model = least_layers(
+        "(float[1] x, float[1000] z) => (float[9000] y) <int64[1] s = {2000}> { e = Expand(x, s) "
+        "c = Concat<axis = 0>(e, z, e, e, e) y = Relu(c) }");
+    CHECK(model.single.layers.back().needed.flops.value >= 1001);
   }
 }
 

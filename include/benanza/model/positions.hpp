@@ -117,7 +117,8 @@ using FirstEqual = std::shared_ptr<const std::vector<std::int64_t>>;
   for (const auto& run : of.runs())
     for (auto p = run.begin; p < run.end; ++p) {
       const std::int64_t at = (*first)[static_cast<std::size_t>(p)];
-      if (runs.empty() || at < runs.back().begin || at >= runs.back().end) runs.push_back({at, at + 1});
+      if (!runs.empty() && at == runs.back().end) ++runs.back().end;
+      else if (runs.empty() || at < runs.back().begin || at > runs.back().end) runs.push_back({at, at + 1});
     }
   return Positions(std::move(runs));
 }

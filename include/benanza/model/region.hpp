@@ -323,22 +323,39 @@ namespace detail {
   return boxes;
 }
 
+/// Axes of a tensor that fold into the same one as these of its reshaped form: [x, x_end) and [y, y_end).
+struct FoldedAxes {
+  std::size_t x = 0, x_end = 0, y = 0, y_end = 0;
+};
+/// In order; none if the numbers of elements differ, or there are none.
+[[nodiscard]] inline std::vector<FoldedAxes> folded_axes(std::span<const std::int64_t> x,
+                                                         std::span<const std::int64_t> y) {
+  std::vector<FoldedAxes> result;
+  if (element_count(x) != element_count(y) || element_count(x) == 0 || x.empty() || y.empty()) return result;
+  for (FoldedAxes axes; axes.x < x.size(); axes.x = axes.x_end, axes.y = axes.y_end) {
+    axes.x_end = axes.x + 1;
+    axes.y_end = axes.y + 1;
+    std::int64_t x_size = x[axes.x], y_size = y[axes.y];
+    while (x_size != y_size)
+      if (x_size < y_size) x_size *= x[axes.x_end++];
+      else y_size *= y[axes.y_end++];
+    if (std::all_of(x.begin() + static_cast<std::ptrdiff_t>(axes.x_end), x.end(), [](auto d) { return d == 1; }) ||
+        axes.y_end == y.size()) {  // ones at the end belong to the last of the other
+      axes.x_end = x.size();
+      axes.y_end = y.size();
+    }
+    result.push_back(axes);
+  }
+  return result;
+}
+
 /// The boxes of a tensor `x` that make up a box of its reshaped form `y`.
 [[nodiscard]] inline std::vector<Box> reshaped(const Box& box, std::span<const std::int64_t> y,
                                                std::span<const std::int64_t> x) {
-  if (element_count(x) != element_count(y) || element_count(x) == 0 || x.empty() || y.empty()) return {whole_box(x)};
+  const std::vector<FoldedAxes> axes = folded_axes(x, y);
+  if (axes.empty()) return {whole_box(x)};
   std::vector<Box> result{Box{}};
-  for (std::size_t i = 0, j = 0; i < x.size();) {
-    std::size_t x_end = i + 1, y_end = j + 1;  // the next axes of both that fold into one
-    std::int64_t x_size = x[i], y_size = y[j];
-    while (x_size != y_size)
-      if (x_size < y_size) x_size *= x[x_end++];
-      else y_size *= y[y_end++];
-    if (std::all_of(x.begin() + static_cast<std::ptrdiff_t>(x_end), x.end(), [](auto d) { return d == 1; }) ||
-        y_end == y.size()) {  // ones at the end belong to the last of the other
-      x_end = x.size();
-      y_end = y.size();
-    }
+  for (const auto& [i, x_end, j, y_end] : axes) {
     const auto parts =
         unfolded(folded(std::span(box).subspan(j, y_end - j), y.subspan(j, y_end - j)), x.subspan(i, x_end - i));
     std::vector<Box> longer;
@@ -348,8 +365,6 @@ namespace detail {
         longer.back().insert(longer.back().end(), part.begin(), part.end());
       }
     result = std::move(longer);
-    i = x_end;
-    j = y_end;
   }
   return result;
 }

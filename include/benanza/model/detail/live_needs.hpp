@@ -12,7 +12,9 @@
 #include <benanza/model/detail/live_recurrent.hpp>
 #include <benanza/model/detail/live_resize.hpp>
 #include <benanza/model/detail/live_rules.hpp>
+#include <benanza/model/detail/live_samples.hpp>
 #include <benanza/model/detail/live_windows.hpp>
+#include <benanza/model/detail/moved_copies.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -41,7 +43,7 @@ namespace benanza::detail {
       ((at.node.op_type == "MoE" || at.node.op_type == "QMoE") && at.node.has_input(1) && !at.x(1).empty()))
     return certain_rows(at);
   if (!at.node.has_output(0)) return std::nullopt;
-  if (type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze") return reshape(at);
+  if (is_reshape(type)) return reshape(at);
   if (type == "Transpose") return transposition(at);
   if (type == "DepthToSpace" || type == "SpaceToDepth") return blocks(at);
   if (type == "Slice") return slice(at);
@@ -82,7 +84,10 @@ namespace benanza::detail {
   }
   if (type == "STFT")
     if (auto rule = frames(at)) return rule;
-  if (auto axes = followed_items(at, type)) return items(at, std::move(*axes));
+  if (auto axes = followed_items(at, type)) {
+    if (type == "GridSample") return grid_samples(at, std::move(*axes));
+    return type == "RoiAlign" ? box_samples(at, std::move(*axes)) : items(at, std::move(*axes));
+  }
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (repeats_operand(at.node)) return repeated_operand(at);
   if (decides(at.node)) return decision(at);
@@ -187,16 +192,11 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     }
     classes[i - *axis] = y[i];
     if (places.empty() && (!all_equal || y[i] > most_positions)) continue;
-    const std::int64_t inner = product(indices, i - *axis + 1, rank), own = inner * y[i];
-    std::vector<std::vector<std::int64_t>> named(static_cast<std::size_t>(y[i]));
-    for (std::size_t n = 0; n < places.size(); ++n)
-      named[static_cast<std::size_t>(static_cast<std::int64_t>(n) % own / inner)].push_back(places[n]);
-    auto first = std::make_shared<std::vector<std::int64_t>>();
-    std::map<std::vector<std::int64_t>, std::int64_t> seen;
-    for (auto& each : named)
-      first->push_back(seen.try_emplace(std::move(each), static_cast<std::int64_t>(first->size())).first->second);
-    classes[i - *axis] = static_cast<std::int64_t>(seen.size());
-    if (classes[i - *axis] < y[i]) result[i] = std::move(first);
+    const std::int64_t inner = product(indices, i - *axis + 1, rank);
+    result[i] = equal_positions(places, y[i], inner);
+    if (result[i])
+      classes[i - *axis] =
+          static_cast<std::int64_t>(std::set<std::int64_t>(result[i]->begin(), result[i]->end()).size());
   }
   const auto distinct = static_cast<std::int64_t>(std::set<std::int64_t>(places.begin(), places.end()).size());
   if (!places.empty() && element_count(classes) > distinct) leave_distinct(result, y, *axis, classes, distinct);
@@ -222,7 +222,8 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
                     at.node.attribute<std::int64_t>("batch_dims", 0) == 0;
   const bool copies = type == "Expand" || type == "Tile" || type == "Concat" || pad || rows ||
                       (resize && resize->mode == op::ResizeMode::nearest);
-  std::vector<FirstEqual> result(y.size());
+  std::vector<FirstEqual> result =
+      is_reshape(type) ? reshaped_copies(at.known_x(0).copies, at.x(0), y) : std::vector<FirstEqual>(y.size());
   if (!rule || (slides && has_channels_last(at.node))) return {};
   // What is needed at a position, by the first of equal positions.
   const auto needed_at = [&](std::size_t axis, std::int64_t position, bool by_firsts) {
@@ -265,11 +266,28 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     const bool may_ignore = std::holds_alternative<op::LayerNorm>(at.layer) || repeats_operand(at.node);
     return !(may_ignore && rule->operand(0, j, box).empty());
   };
+  // Whether few positions of a long axis do not tell that all are equal.
+  const auto varies = [&](std::size_t axis) {
+    for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+      const std::vector<FirstEqual> of_input = at.known_x(k).copies;
+      for (std::size_t i = 0; i < of_input.size(); ++i)
+        if (of_input[i] && (i == axis || static_cast<std::int64_t>(of_input[i]->size()) > most_positions) &&
+            std::any_of(of_input[i]->begin(), of_input[i]->end(), [](auto p) { return p != 0; }))
+          return true;
+    }
+    return is_reshape(type);
+  };
   bool any = false;
   for (std::size_t i = 0; i < y.size(); ++i) {
-    if (y[i] < 2 || (pad && !repeats(i))) continue;
+    any = any || result[i];
+    if (y[i] < 2 || result[i] || (pad && !repeats(i))) continue;
     if (rows && i > 0) {
       result[i] = at.known_x(0).copies_along(i - 1 + static_cast<std::size_t>(at.x(1)[1]));
+      any = any || result[i];
+      continue;
+    }
+    if (type == "Tile" && y[i] <= most_all_equal) {
+      result[i] = tiled_copies(at.known_x(0).copies_along(i), at.x(0)[i], y[i]);
       any = any || result[i];
       continue;
     }
@@ -284,13 +302,18 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     auto first = std::make_shared<std::vector<std::int64_t>>();
     if (y[i] > most_positions) {
       const auto at_first = needed_at(i, 0, true);
-      bool equal = y[i] <= most_all_equal;
+      bool equal = y[i] <= most_all_equal && !varies(i);
       std::vector<std::int64_t> looked_at{1, y[i] / 3, y[i] / 2, y[i] - 1};
-      if (pad || type == "Tile") {  // each element of the operand is somewhere
-        const auto cells = pad ? op::Pad::padding(at.node, at.graph) : std::nullopt;
-        if (at.x(0)[i] > most_positions || (pad && !cells)) continue;
+      if (pad) {  // each element of the operand is somewhere
+        const auto cells = op::Pad::padding(at.node, at.graph);
+        if (at.x(0)[i] > most_positions || !cells) continue;
         for (std::int64_t p = 0; p < at.x(0)[i]; ++p)
-          if (const auto q = p + (cells ? cells->before[i] : 0); q >= 0 && q < y[i]) looked_at.push_back(q);
+          if (const auto q = p + cells->before[i]; q >= 0 && q < y[i]) looked_at.push_back(q);
+      }
+      std::int64_t begin = 0;  // of what a Concat joins
+      for (std::size_t k = 0; type == "Concat" && k < at.node.inputs.size() && begin < y[i]; ++k) {
+        looked_at.push_back(begin);
+        begin += at.x(k)[i];
       }
       for (const std::int64_t p : looked_at) equal = equal && needed_at(i, p, true) == at_first;
       if (!equal) continue;
@@ -307,33 +330,14 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   return any ? result : std::vector<FirstEqual>{};
 }
 
-/// Parts of a tensor that a Pad pads along other axes: what it adds is equal, whatever it fills in.
-[[nodiscard]] inline std::vector<KnownPart> padded_parts(const SizedNode& at) {
-  const auto cells = known_padding(at);
-  std::vector<KnownPart> parts = cells ? at.known_x(0).parts : std::vector<KnownPart>{};
-  for (KnownPart& part : parts) {
-    if (at.y()[part.axis] != at.x(0)[part.axis] || cells->before[part.axis] != 0) return {};
-    for (std::size_t i = 0; i < part.copies.size(); ++i) {
-      if (!part.copies[i]) continue;
-      auto first = std::make_shared<std::vector<std::int64_t>>();
-      std::map<std::int64_t, std::int64_t> seen;
-      for (std::int64_t p = 0; p < at.y()[i]; ++p) {
-        const std::int64_t q = p - cells->before[i];
-        const bool added = q < 0 || q >= at.x(0)[i];
-        first->push_back(
-            seen.try_emplace(added ? -1 : (*part.copies[i])[static_cast<std::size_t>(q)], p).first->second);
-      }
-      part.copies[i] = std::move(first);
-    }
-  }
-  return parts;
-}
-
-/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a Pad or a function of
-/// each element.
+/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a Pad, where they are
+/// moved, or behind a function of each element.
 [[nodiscard]] inline std::vector<KnownPart> known_parts(const SizedNode& at) {
-  if (onnx_type(at.node) == "Pad") return padded_parts(at);
-  if (std::holds_alternative<op::Unary>(at.layer)) return at.known_x(0).parts;
+  const std::string type = onnx_type(at.node);
+  if (type == "Pad") return padded_parts(at);
+  if (is_reshape(type)) return reshaped_parts(at);
+  if (type == "Transpose") return transposed_parts(at);
+  if (type == "Cast" || std::holds_alternative<op::Unary>(at.layer)) return at.known_x(0).parts;
   if (std::holds_alternative<op::BatchNorm>(at.layer)) {
     std::vector<KnownPart> parts = at.known_x(0).parts;
     for (KnownPart& part : parts)
@@ -341,7 +345,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     return parts;
   }
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.y().size());
-  if (onnx_type(at.node) != "Concat" || !axis) return {};
+  if (type != "Concat" || !axis) return {};
   std::vector<KnownPart> parts;
   std::int64_t begin = 0;
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
@@ -368,6 +372,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
                                                  "Scatter", "ScatterElements", "ScatterND"};
   const auto is_constant = [&at](std::size_t i) { return at.node.has_input(i) && at.graph.input(at.node, i).constant; };
   if (placed.contains(at.node.op_type)) return k == 1 && is_constant(1);
+  if (onnx_type(at.node) == "GridSample" || onnx_type(at.node) == "RoiAlign") return k > 0 && is_constant(k);
   if (std::holds_alternative<op::MatMul>(at.layer)) {
     const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";
     return (k < 2 && multiplies_by_zero(at.node)) || (k == 2 && adds && at.node.attribute<double>("beta", 1) == 0);

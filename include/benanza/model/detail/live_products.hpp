@@ -140,6 +140,25 @@ struct SummedAxis {
   return result;
 }
 
+/// The share of all multiplications that are left behind a part of the result, if each part of input `k` that a Concat
+/// joins along `summed` multiplies one of its equal rows. `own`, `other`: the axes of the result that it and the other
+/// operand follow.
+[[nodiscard]] inline double joined_share(const SizedNode& at, std::size_t k, std::size_t summed,
+                                         const FollowedAxes& own, const FollowedAxes& other, const Region& y) {
+  double share = y.share(), left = share;
+  for (const KnownPart& part : at.known_x(k).parts) {
+    if (part.axis != summed) continue;
+    Region rows = y;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (own[i] != whole_axis && part.copies[i] && at.x(k)[i] == at.y()[own[i]] &&
+          std::count(own.begin(), own.end(), own[i]) == 1 &&
+          std::find(other.begin(), other.end(), own[i]) == other.end())
+        rows.fold(own[i], part.copies[i]);
+    left -= (share - rows.share()) * static_cast<double>(part.end - part.begin) / static_cast<double>(at.x(k)[summed]);
+  }
+  return std::min(share, left);
+}
+
 /// Two axes of a result that is the same when they are exchanged: a matrix times its own transposition.
 struct EqualAxes {
   std::size_t row = 0, column = 0;
@@ -244,35 +263,27 @@ struct EqualAxes {
   for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file leaves out
     if (const Value& x = at.graph.input(node, k); x.sparse && !at.known.empty())
       some *= std::min(1.0, static_cast<double>(x.sparse->numbers) / static_cast<double>(x.elements()));
-  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, scales, summed, where](
-                                 std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-                    if (zeros.picks_of(k)) return {};
-                    const Dims& x = at.x(k);
-                    if (scales && k == 0) return {whole_box(x)};
-                    if (packed && k > 1) return {columns_of(x, k, y, at.y(j).back())};
-                    Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
-                    summed.limit(k, box);
-                    for (const auto& [input, depth] : where)
-                      if (input == k) zeros.limit(k, y, box[depth]);
-                    return {box};
-                  },
-                  .flops =
-                      [at, zeros, some, of_a, of_b, depth_a, parts = at.known_x(0).parts, equal = equal_axes(at)](
-                          std::span<const Region> y, const Region&) {
-                        double share = y[0].share(), joined = share;
-                        for (const KnownPart& part : parts) {  // columns of which some rows are equal
-                          if (part.axis != depth_a) continue;
-                          Region rows = y[0];
-                          for (std::size_t i = 0; i < of_a.size(); ++i)
-                            if (of_a[i] != whole_axis && part.copies[i] && at.x(0)[i] == at.y()[of_a[i]] &&
-                                std::find(of_b.begin(), of_b.end(), of_a[i]) == of_b.end())
-                              rows.fold(of_a[i], part.copies[i]);
-                          joined -= (share - rows.share()) * static_cast<double>(part.end - part.begin) /
-                                    static_cast<double>(at.x(0)[depth_a]);
-                        }
-                        share = std::min(share, joined);
-                        return share * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
-                      }};
+  return LiveRule{
+      .operand = [at, b, of_a, of_b, zeros, packed, scales, summed, where](std::size_t k, std::size_t j,
+                                                                           const Box& y) -> std::vector<Box> {
+        if (zeros.picks_of(k)) return {};
+        const Dims& x = at.x(k);
+        if (scales && k == 0) return {whole_box(x)};
+        if (packed && k > 1) return {columns_of(x, k, y, at.y(j).back())};
+        Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
+        summed.limit(k, box);
+        for (const auto& [input, depth] : where)
+          if (input == k) zeros.limit(k, y, box[depth]);
+        return {box};
+      },
+      .flops =
+          [at, zeros, some, of_a, of_b, b, where, equal = equal_axes(at)](std::span<const Region> y, const Region&) {
+            double share = y[0].share();
+            for (const auto& [k, depth] : where)
+              share = std::min(share, k == b ? joined_share(at, k, depth, of_b, of_a, y[0])
+                                             : joined_share(at, k, depth, of_a, of_b, y[0]));
+            return share * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
+          }};
 }
 
 [[nodiscard]] inline std::optional<LiveRule> einsum(const SizedNode& at) {
@@ -308,8 +319,14 @@ struct EqualAxes {
                     return {box};
                   },
                   .flops =
-                      [zeros, some, equal = equal_axes(at)](std::span<const Region> y, const Region&) {
-                        return y[0].share() * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
+                      [at, zeros, some, of_a = followed[0], of_b = followed[1], where, equal = equal_axes(at)](
+                          std::span<const Region> y, const Region&) {
+                        double share = y[0].share();
+                        for (const auto& [label, axes] : where)
+                          for (const auto& [k, axis] : axes)
+                            share = std::min(
+                                share, joined_share(at, k, axis, k == 0 ? of_a : of_b, k == 0 ? of_b : of_a, y[0]));
+                        return share * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
                       },
                   .reads = [labels](std::size_t k) -> std::optional<AxesBand> {  // a label twice: the diagonal
                     const TensorShape& own = k == 0 ? labels->a : labels->b;
