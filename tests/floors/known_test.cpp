@@ -368,6 +368,11 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                        {mask, {"w", 128, 128, [](auto r, auto c) { return r - c > 31 ? hidden : 0.0F; }}}),
                 2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 1), qkv + 4);
   }
+  SECTION("a window of 32 by two choices; each is one operation") {
+    check_known(masked(", int64 width = {32}", places + "f = Sub(i, j) g = Less(f, width) h = LessOrEqual(j, i) "
+                                                        "e = Where(g, c, low) d = Where(h, e, low)"),
+                2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 1), qkv + 8);
+  }
   const auto padded = [&](const std::string& masking) {
     return known_layers(
         "(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v, float[128] real) => "

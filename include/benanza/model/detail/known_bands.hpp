@@ -57,6 +57,9 @@ namespace benanza::detail {
   return type == "Div" || std::find(names.begin(), names.end(), type) != names.end();
 }
 
+/// Whether elements of both numbers are one to those who read them: equal, or scores that are hidden.
+[[nodiscard]] inline bool is_alike(double a, double b) { return a == b || std::max(a, b) <= masked_score; }
+
 /// What is known of the result of an element-wise operator or a softmax outside of a band.
 class KnownElementwise {
  public:
@@ -71,10 +74,13 @@ class KnownElementwise {
     const auto is_worse = [this](const Outside& a, const Outside& b) {
       return std::pair(matters(a), -unknown(a)) < std::pair(matters(b), -unknown(b));
     };
-    const auto taken = std::max_element(results.begin(), results.end(), is_worse);
-    if (taken == results.end() || !taken->band) return y;
-    y.band = taken->band;
-    y.outside = taken->number;
+    const auto best = std::max_element(results.begin(), results.end(), is_worse);
+    if (best == results.end()) return y;
+    Outside taken = *best;
+    for (const Outside& part : results)
+      if (is_alike(part.number, taken.number)) taken = either(taken, part);
+    y.band = taken.band;
+    y.outside = taken.number;
     return y;
   }
 
@@ -286,9 +292,6 @@ class KnownElementwise {
   }
   return first;
 }
-
-/// Whether elements of both numbers are one to those who read them: equal, or scores that are hidden.
-[[nodiscard]] inline bool is_alike(double a, double b) { return a == b || std::max(a, b) <= masked_score; }
 
 /// The band of a tensor of which a slice is assigned: that of the slice, and what is around it.
 [[nodiscard]] inline KnownElements known_assignment(const SizedNode& at, const Dims& first) {
