@@ -441,6 +441,12 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
     check_known(masked("", "m = Concat<axis = 0>(above, below) d = Add(c, m)", {part("above", 0), part("below", 64)}),
                 pairs * of_pair, qkv + 4);
   }
+  SECTION("a score that is taken where a hidden one is not equal to what hides it counts") {
+    // All pairs count, with a sum, a comparison and a choice each, but no sums and comparisons of hidden scores.
+    check_known(masked("", "e = Add(c, m) b = Equal(e, low) d = Where(b, zero, c)",
+                       {{"m", 128, 128, [](auto r, auto c) { return c > r ? -10000.0F : 0.0F; }}}),
+                2 * (128 * 128 * (of_pair + 2) - 2 * 127 * 128 / 2), qkv + 3 * 4);
+  }
   SECTION("numbers that hide nothing") {
     check_known(masked("", "d = Add(c, m)", {{"m", 128, 128, [](auto r, auto c) { return c > r ? -1.0F : 1.0F; }}}),
                 2 * 128 * 128 * of_pair, qkv + 4 + 128 * 128 * 4);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -188,9 +189,8 @@ class KnownElementwise {
     if (x == 0 && (type_ == "Mul" || type_ == "And" || (type_ == "Div" && is_first))) return 0;
     if (x != 0 && type_ == "Or") return 1;
     const bool takes = type_ == "Add" || type_ == "Sum" || type_ == "Min" || (type_ == "Sub" && is_first);
-    if (takes && hides({.number = x})) return x;
-    if (type_ == "Sub" && !is_first && hides({.number = -x})) return -x;
-    return std::nullopt;
+    const bool hidden = (takes && hides({.number = x})) || (type_ == "Sub" && !is_first && hides({.number = -x}));
+    return hidden ? std::optional(-std::numeric_limits<double>::infinity()) : std::nullopt;  // less than any score
   }
   [[nodiscard]] std::optional<double> number_of(double x) const {
     static const std::map<std::string_view, double (*)(double)> functions{
