@@ -16,8 +16,8 @@ constexpr double stable_share = 0.97;
 constexpr Seconds long_window{5e-3};
 /// The longest that another process keeps a processor at a time, roughly.
 constexpr Seconds scheduler_slice{50e-3};
-/// A processor that waits for the memory may lower its clock, to 0.6 of the best on a Zen 3. Within about 2 ms of
-/// arithmetic, it is back.
+/// A processor that waits for the memory may lower its clock, to 0.6 of the best on a Zen 3. The clock is back after
+/// about 2 ms of arithmetic.
 constexpr Seconds clock_recovery{4e-3};
 
 }  // namespace

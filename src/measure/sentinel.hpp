@@ -54,7 +54,7 @@ class Sentinel {
     any->second = std::min(any->second, best);
   }
   [[nodiscard]] bool quiet(const Reading& reading) const { return quiet(*reading.kind, reading.time); }
-  /// The same before it is read. The first one of a kind is compared with the best after any work.
+  /// The same for a time that is not recorded yet. The first time of a kind is compared with the best after any work.
   [[nodiscard]] bool quiet(const Kind& kind, Seconds time) const {
     const auto any = best_at_.find(kind.second);
     if (any == best_at_.end()) return true;

@@ -279,11 +279,11 @@ std::optional<BandedNumbers> gathered(const Node& node, std::span<const Value* c
   return BandedNumbers{x.band.from(rows ? places[0] : 0, rows ? 0 : places[0]), x.inside, x.outside};
 }
 
-/// The band as far as a matrix has elements.
+/// The band without diagonals that lie outside of a matrix of this size.
 Band within(const Band& band, std::int64_t rows, std::int64_t columns) { return common(band, {1 - rows, columns - 1}); }
 
-/// Matrices beside or above one another that have one band together. What has one number alone lies within it, or
-/// outside of it.
+/// Matrices beside or above one another that have one band together. A matrix with only one number lies within the band
+/// or outside of it.
 std::optional<BandedNumbers> joined(const Node& node, std::span<const Value* const> inputs) {
   const std::size_t rank = inputs[0]->dims.size();
   const auto axis = normal_axis(node.attribute<std::int64_t>("axis", 0), rank);

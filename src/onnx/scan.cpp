@@ -155,7 +155,7 @@ class Scanner {
     return out;
   }
 
-  /// Tensors of a graph that tell which places of an image are read: grids, and boxes.
+  /// The tensors of a graph that determine which places of an image are read: grids and boxes.
   [[nodiscard]] std::set<std::string_view> places_in(std::string_view graph) const {
     std::set<std::string_view> names;
     for (auto fields = read(graph); auto field = fields.next();) {

@@ -29,7 +29,7 @@ inline constexpr std::string_view hash_mark = "hash:";
 inline constexpr std::string_view sparse_mark = "sparse:";
 
 /// Elements up to which numbers are kept: integers and booleans may be shapes, floats may be scales of Resize or bounds
-/// of Clip. Of the grid of a GridSample and the boxes of a RoiAlign as many are kept as of integers.
+/// of Clip. The grid of a GridSample and the boxes of a RoiAlign may have as many numbers as integers.
 inline constexpr std::int64_t kept_integers = 8192;
 inline constexpr std::int64_t kept_floats = 64;
 

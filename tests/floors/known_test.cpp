@@ -388,25 +388,24 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
   SECTION("joined with one, compared and chosen; the heads share two operations for a pair") {
     check_known(padded("b = Less(n, half) d = Where(b, low, c)"), pairs * (of_pair + 1), qkv + 3 * 4 + 128 * 4);
   }
-  const std::string scores = "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) c = Mul(a, r) d = Add(c, m) ";
+  const auto weighted = [&](const std::string& weights, const std::string& constants = "") {
+    return known_layers(operands + "<float r = {0.5}" + constants +
+                            "> { t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) c = Mul(a, r) d = Add(c, m) " +
+                            weights + " y = MatMul(p, v) }",
+                        {mask});
+  };
   SECTION("and a softmax along an axis that is not the last") {
-    check_known(known_layers(operands + "<float r = {0.5}> { " + scores +
-                                 "u = Transpose<perm = [0, 2, 3, 1]>(d) s = Softmax<axis = 2>(u) "
-                                 "p = Transpose<perm = [0, 3, 1, 2]>(s) y = MatMul(p, v) }",
-                             {mask}),
-                pairs * of_pair, qkv + 4);
+    check_known(
+        weighted(
+            "u = Transpose<perm = [0, 2, 3, 1]>(d) s = Softmax<axis = 2>(u) p = Transpose<perm = [0, 3, 1, 2]>(s)"),
+        pairs * of_pair, qkv + 4);
   }
   SECTION("and exponents, divided by their sum: scale, mask, exponent, sum and division") {
-    check_known(known_layers(operands + "<float r = {0.5}, int64[1] last = {3}> { " + scores +
-                                 "e = Exp(d) s = ReduceSum<keepdims = 1>(e, last) p = Div(e, s) y = MatMul(p, v) }",
-                             {mask}),
+    check_known(weighted("e = Exp(d) s = ReduceSum<keepdims = 1>(e, last) p = Div(e, s)", ", int64[1] last = {3}"),
                 pairs * (2 * 16 + 5), qkv + 4);
   }
   SECTION("and a logarithm of the softmax; its exponent is one operation more") {
-    check_known(known_layers(operands + "<float r = {0.5}> { " + scores +
-                                 "l = LogSoftmax<axis = -1>(d) p = Exp(l) y = MatMul(p, v) }",
-                             {mask}),
-                pairs * (of_pair + 1), qkv + 4);
+    check_known(weighted("l = LogSoftmax<axis = -1>(d) p = Exp(l)"), pairs * (of_pair + 1), qkv + 4);
   }
   SECTION("limited by a Max, which is one operation") {
     check_known(masked(", float least = {-3e38}", "e = Add(c, m) d = Max(e, least)", {mask}), pairs * (of_pair + 1),
@@ -422,16 +421,13 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                 pairs * (of_pair + 0.5), qkv + 2 * 4 + 128);
   }
   SECTION("and a Where that replaces NaN behind the softmax: two operations") {
-    check_known(known_layers(operands + "<float r = {0.5}, float zero = {0}> { " + scores +
-                                 "s = Softmax<axis = -1>(d) n = IsNaN(s) p = Where(n, zero, s) y = MatMul(p, v) }",
-                             {mask}),
+    check_known(weighted("s = Softmax<axis = -1>(d) n = IsNaN(s) p = Where(n, zero, s)", ", float zero = {0}"),
                 pairs * (of_pair + 2), qkv + 2 * 4);
   }
   SECTION("and a softmax that is written out: maximum, difference, exponent, sum and division") {
-    check_known(known_layers(operands + "<float r = {0.5}, int64[1] last = {3}> { " + scores +
-                                 "h = ReduceMax<keepdims = 1>(d, last) s = Sub(d, h) e = Exp(s) "
-                                 "u = ReduceSum<keepdims = 1>(e, last) p = Div(e, u) y = MatMul(p, v) }",
-                             {mask}),
+    check_known(weighted("h = ReduceMax<keepdims = 1>(d, last) s = Sub(d, h) e = Exp(s) u = ReduceSum<keepdims = 1>(e, "
+                         "last) p = Div(e, u)",
+                         ", int64[1] last = {3}"),
                 pairs * of_pair, qkv + 4);
   }
   SECTION("in two parts, one below the other") {
@@ -442,7 +438,8 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                 pairs * of_pair, qkv + 4);
   }
   SECTION("a score that is taken where a hidden one is not equal to what hides it counts") {
-    // All pairs count, with a sum, a comparison and a choice each, but no sums and comparisons of hidden scores.
+    // All pairs count, with a sum, a comparison and a choice each. A hidden score is taken to be lower than any number,
+    // so the 127 * 128 / 2 sums and comparisons of hidden scores are known.
     check_known(masked("", "e = Add(c, m) b = Equal(e, low) d = Where(b, zero, c)",
                        {{"m", 128, 128, [](auto r, auto c) { return c > r ? -10000.0F : 0.0F; }}}),
                 2 * (128 * 128 * (of_pair + 2) - 2 * 127 * 128 / 2), qkv + 3 * 4);

@@ -50,7 +50,7 @@ namespace benanza::detail {
   return AxesBand{y.size() - row, y.size() - column, band->band};
 }
 
-/// Element-wise operators that make 0 of 0 in their first operand.
+/// Whether an element-wise operator returns 0 if its first operand is 0.
 [[nodiscard]] inline bool keeps_zero(std::string_view type) {
   static constexpr std::array<std::string_view, 14> names{"Relu", "Neg",      "Abs",   "Sqrt",    "Tanh",
                                                           "Sign", "Identity", "Cast",  "Dropout", "LeakyRelu",
@@ -58,7 +58,7 @@ namespace benanza::detail {
   return type == "Div" || std::find(names.begin(), names.end(), type) != names.end();
 }
 
-/// Whether elements of both numbers are one to those who read them: equal, or scores that are hidden.
+/// Whether readers need not distinguish two numbers: they are equal, or both hide a score.
 [[nodiscard]] inline bool is_alike(double a, double b) { return a == b || std::max(a, b) <= masked_score; }
 
 /// What is known of the result of an element-wise operator or a softmax outside of a band.
@@ -86,7 +86,7 @@ class KnownElementwise {
   }
 
  private:
-  /// Elements outside of a band of the result, or all, at which an operand or the result is one number.
+  /// All elements outside of a band, or all elements if there is no band, have this number.
   struct Outside {
     std::optional<AxesBand> band{};
     double number = 0;
@@ -96,14 +96,14 @@ class KnownElementwise {
     return part.number <= masked_score && is_float(at_.graph.output(at_.node, 0).type);
   }
   [[nodiscard]] bool matters(const Outside& part) const { return part.number == 0 || hides(part); }
-  /// Elements of a matrix that a band leaves unknown.
+  /// The number of elements in a matrix that are not known.
   [[nodiscard]] double unknown(const Outside& part) const {
     if (!part.band) return 0;
     const auto& [row, column, band] = *part.band;
     return banded_count(Positions::whole(at_.y()[row]), Positions::whole(at_.y()[column]), band);
   }
 
-  /// What is known of an operand. A constant of two numbers is one of them outside of a band and the other within it.
+  /// What is known of an operand. A constant with two numbers has one outside of a band and the other within it.
   [[nodiscard]] std::vector<Outside> known(std::size_t k) const {
     const Value& value = at_.graph.input(at_.node, k);
     if (const auto number = scalar(value)) return {{std::nullopt, *number}};
@@ -124,20 +124,20 @@ class KnownElementwise {
     return parts;
   }
 
-  /// Where two operands are both known.
+  /// The elements at which both operands are known.
   [[nodiscard]] static std::optional<Outside> both(const Outside& a, const Outside& b, double number) {
     if (!a.band || !b.band) return Outside{a.band ? a.band : b.band, number};
     if (!a.band->has_axes_of(*b.band)) return std::nullopt;
     return Outside{AxesBand{a.band->row, a.band->column, around(a.band->band, b.band->band)}, number};
   }
-  /// Where one of two operands is known to decide the result.
+  /// The elements at which at least one of two statements holds. Both have numbers that are alike.
   [[nodiscard]] static Outside either(const Outside& a, const Outside& b) {
     if (!a.band || !b.band) return a.band ? b : a;
     if (!a.band->has_axes_of(*b.band)) return a;
     return {AxesBand{a.band->row, a.band->column, common(a.band->band, b.band->band)}, std::max(a.number, b.number)};
   }
 
-  /// What a condition that is known chooses; and what both operands agree on, whatever it is.
+  /// What a known condition chooses, and what does not depend on the condition because both operands are alike.
   [[nodiscard]] std::vector<Outside> choices() const {
     std::vector<Outside> results;
     const auto add = [&results](const std::optional<Outside>& part) {
@@ -184,7 +184,7 @@ class KnownElementwise {
     return results;
   }
 
-  /// The result where one operand is this number, whatever the other is.
+  /// The result if one operand is this number and the other is unknown; nothing if it depends on the other.
   [[nodiscard]] std::optional<double> decided_by(double x, bool is_first) const {
     if (x == 0 && (type_ == "Mul" || type_ == "And" || (type_ == "Div" && is_first))) return 0;
     if (x != 0 && type_ == "Or") return 1;
@@ -238,7 +238,7 @@ class KnownElementwise {
     return found == functions.end() ? std::nullopt : std::optional(found->second(a, b));
   }
 
-  /// Zeros where scores are hidden, but in a row of which all are. A logarithm of them hides still.
+  /// A softmax is 0 where scores are hidden, unless a row has only hidden scores. A LogSoftmax hides the same scores.
   [[nodiscard]] KnownElements softmax() const {
     const KnownElements x = at_.known_x(0);
     const Dims& y = at_.y();
@@ -319,7 +319,7 @@ class KnownElementwise {
           .outside = x.outside};
 }
 
-/// What a Slice takes; nothing where data tell.
+/// What a Slice takes; nothing if its bounds depend on data.
 [[nodiscard]] inline std::optional<op::Slice::Box> known_slice(const SizedNode& at) {
   for (std::size_t k = 1; k < at.node.inputs.size(); ++k)
     if (at.node.has_input(k) && !at.graph.input(at.node, k).literal) return std::nullopt;
@@ -327,7 +327,7 @@ class KnownElementwise {
   return box && box->taken == at.y() ? std::move(box) : std::nullopt;
 }
 
-/// The band around those of tensors that are joined.
+/// The least band that contains the bands of all operands of a Concat.
 [[nodiscard]] inline KnownElements known_joined(const SizedNode& at) {
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size());
   std::optional<AxesBand> like;
@@ -355,7 +355,7 @@ class KnownElementwise {
   return {.band = AxesBand{like->row, like->column, whole}, .outside = *outside};
 }
 
-/// Bands of movements, and of what is element-wise.
+/// The band of the result of a movement or an element-wise operator.
 [[nodiscard]] inline KnownElements known_band(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
   if (type == "OneHot") {

@@ -20,7 +20,7 @@
 
 namespace benanza::detail {
 
-/// How many places a Pad adds or takes away, if it fills in one number; nothing where data tell.
+/// How many places a Pad adds or removes, if it fills in one number; nothing if that depends on data.
 [[nodiscard]] inline std::optional<op::Pad::Cells> known_padding(const SizedNode& at) {
   const auto* pad = std::get_if<op::Pad>(&at.layer);
   const bool known = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1).known &&
@@ -29,7 +29,7 @@ namespace benanza::detail {
                                                                        : std::nullopt;
 }
 
-/// Where a constant of truth values may be true, as places of a tensor that it broadcasts to.
+/// Where a boolean constant may be true, as places of a tensor that it broadcasts to.
 [[nodiscard]] inline Box true_places(const Value& constant, const Dims& y) {
   const auto& literal = constant.literal;
   const Dims& dims = constant.dims;

@@ -234,7 +234,7 @@ class LayerGraphBuilder {
       keep(from);  // read by the next pass, or collected
       if (!node.outputs[i]) continue;
       if (i < carried) {
-        scope[*node.outputs[i]] =  // the last pass's value, without a pass the initial one
+        scope[*node.outputs[i]] =  // the value of the last pass; the initial value if there is none
             node.trip_count == 0 ? tensor(graph, scope, node.inputs.at(i + skip).value()) : from;
         continue;
       }

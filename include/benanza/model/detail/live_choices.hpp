@@ -42,7 +42,7 @@ namespace benanza::detail {
   return boxes;
 }
 
-/// Where: of a condition that is known, each operand is needed where it is chosen.
+/// Where: if the condition is known, each operand is needed only where it is chosen.
 [[nodiscard]] inline LiveRule choice(const SizedNode& at) {
   LiveRule rule = elementwise(at);
   const auto filled = at.known_x(0).filled;

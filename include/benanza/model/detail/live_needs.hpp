@@ -266,7 +266,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     const bool may_ignore = std::holds_alternative<op::LayerNorm>(at.layer) || repeats_operand(at.node);
     return !(may_ignore && rule->operand(0, j, box).empty());
   };
-  // Whether few positions of a long axis do not tell that all are equal.
+  // Whether samples of a long axis cannot show that all of its positions are equal.
   const auto varies = [&](std::size_t axis) {
     for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
       const std::vector<FirstEqual> of_input = at.known_x(k).copies;
@@ -310,7 +310,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
         for (std::int64_t p = 0; p < at.x(0)[i]; ++p)
           if (const auto q = p + cells->before[i]; q >= 0 && q < y[i]) looked_at.push_back(q);
       }
-      std::int64_t begin = 0;  // of what a Concat joins
+      std::int64_t begin = 0;  // the first position of an operand of a Concat
       for (std::size_t k = 0; type == "Concat" && k < at.node.inputs.size() && begin < y[i]; ++k) {
         looked_at.push_back(begin);
         begin += at.x(k)[i];

@@ -213,8 +213,8 @@ struct DirectionWork {
           }};
 }
 
-/// Layers whose arithmetic is not known: steps beyond the longest sequence are not read if the lengths are known, and
-/// of coupled gates one is computed.
+/// For recurrent layers whose arithmetic is not known. Steps beyond the longest sequence are not read if the lengths
+/// are known. Coupled gates need the weights of one gate only.
 [[nodiscard]] inline std::optional<LiveRule> other_recurrence(const SizedNode& at) {
   if (!at.node.has_input(2) || at.x(0).size() != 3 || at.x(2).size() != 3) return std::nullopt;
   const RecurrentAxes axes{at.node.attribute<std::int64_t>("layout", 0) != 0};

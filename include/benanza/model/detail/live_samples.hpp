@@ -23,8 +23,8 @@ namespace benanza::detail {
   return {within(first), within(last + 1)};
 }
 
-/// The cells of axis `i` of the image that a position in [-1, 1] is made of (ONNX GridSample); all where it is
-/// reflected.
+/// The cells of axis `i` of the image from which the value at a position in [-1, 1] is computed (ONNX GridSample); all
+/// if the position is reflected.
 [[nodiscard]] inline Positions::Run sampled_cells(const op::GridSample& sample, std::size_t i, double position) {
   const std::int64_t cells = sample.x[i + 2];
   const auto size = static_cast<double>(cells);
@@ -44,8 +44,8 @@ namespace benanza::detail {
   return cells_between(first, last, cells);
 }
 
-/// The cells of an axis of the image that some of `bins` positions of a RoiAlign's result are made of, in a box from
-/// `begin` to `end`; all where their number is not simple.
+/// The cells of an axis of the image from which `bins`, positions along an axis of a RoiAlign's result, are computed in
+/// a box from `begin` to `end`; all if there are too many samples, or none.
 [[nodiscard]] inline Positions binned_cells(const op::RoiAlign& align, std::size_t i, double begin, double end,
                                             const Positions& bins) {
   constexpr double most_samples = 4096;
@@ -67,7 +67,7 @@ namespace benanza::detail {
   return Positions(std::move(runs));
 }
 
-/// The boxes, or one around them if a region has not so many.
+/// The boxes, or the one box around them if there are more than a region can hold.
 [[nodiscard]] inline std::vector<Box> few_boxes(std::vector<Box> boxes) {
   if (boxes.size() <= Region::most_boxes) return boxes;
   Box all = boxes.front();
