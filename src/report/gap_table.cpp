@@ -21,8 +21,8 @@
 #include "library_calls.hpp"
 #include "short_kernel_name.hpp"
 #include "tensor_cores.hpp"
-#include "text.hpp"
 #include <benanza/report/gap_report.hpp>
+#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

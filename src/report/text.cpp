@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text.hpp"
+
+#include <benanza/report/text.hpp>
 
 #include <algorithm>
 

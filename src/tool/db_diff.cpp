@@ -15,7 +15,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <set>
 
@@ -111,8 +110,7 @@ int run(const DbDiffCommand& options) {
   for (const auto& name : options.fail_on) {
     const auto verdict = static_cast<Verdict>(std::find(names.begin(), names.end(), name) - names.begin());
     if (!report.diff.has(verdict)) continue;
-    std::fprintf(stderr, "benanza: --fail-on %s: a %s is\n", name.c_str(),
-                 report.diff.models.empty() ? "layer" : "model");
+    terminal::say("--fail-on " + name + ": a " + (report.diff.models.empty() ? "layer" : "model") + " is");
     return assertion_failed;
   }
   return done;

@@ -3,6 +3,7 @@
 // code.
 #include "commands.hpp"
 #include "models.hpp"
+#include "terminal.hpp"
 #include <benanza/error.hpp>
 #include <benanza/plan/openmp_environment.hpp>
 #include <benanza/version.hpp>
@@ -11,14 +12,13 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <new>
 
 namespace {
 
-int complain(const char* what, int code) {
-  std::fprintf(stderr, "benanza: %s\n", what);
+int complain(const std::string& what, int code) {
+  benanza::tool::terminal::say(what);
   return code;
 }
 
@@ -58,12 +58,12 @@ int main(int argc, char** argv) {
     return exit_code;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain((std::string(error.what()) + " (see benanza --help)").c_str(), tool::usage);
+    return complain(std::string(error.what()) + " (see benanza --help)", tool::usage);
   } catch (const UsageError& error) {
     return complain(error.what(), tool::usage);
   } catch (const tool::LackingSizes& error) {
     const int code = complain(error.what(), tool::bad_input);
-    if (!error.copy.empty()) std::fprintf(stderr, "try: %s\n", error.copy.c_str());
+    if (!error.copy.empty()) tool::terminal::suggest(error.copy);
     return code;
   } catch (const InputError& error) {
     return complain(error.what(), tool::bad_input);

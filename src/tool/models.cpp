@@ -8,7 +8,6 @@
 #include <benanza/training/derive_training.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -87,7 +86,7 @@ void say(const std::vector<Remarks>& remarks) {
   for (const auto& [text, models] : warnings.texts()) terminal::warn(whose(models) + ": " + text);
   if (const auto lacking = lacking_sizes(remarks)) {
     terminal::say(lacking->what());
-    std::fprintf(stderr, "try: %s\n", lacking->copy.c_str());
+    terminal::suggest(lacking->copy);
   }
 }
 

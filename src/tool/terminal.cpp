@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
+#include <benanza/report/text.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -18,6 +21,12 @@ int columns(int descriptor) {
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+/// Line by line, so that a name in a model's file moves no cursor.
+void print(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) std::fprintf(stderr, "%s\n", report::printable(line).c_str());
+}
+
 }  // namespace
 
 bool colors() {
@@ -28,10 +37,13 @@ bool colors() {
 int width() { return isatty(STDOUT_FILENO) ? columns(STDOUT_FILENO) : 80; }
 
 void say(const std::string& text) {
-  std::fprintf(stderr, "%sbenanza: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text.c_str());
+  if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+  print("benanza: " + text);
 }
 
 void warn(const std::string& text) { say("warning: " + text); }
+
+void suggest(const std::string& command) { print("try: " + command); }
 
 ProgressBar::ProgressBar(bool quiet) : enabled_(!quiet && isatty(STDERR_FILENO)) {}
 
@@ -49,7 +61,7 @@ void ProgressBar::show(const bench::Progress& progress) {
                                  std::string(static_cast<std::size_t>(cells - full), '.'), progress.done,
                                  progress.total, std::max(0.0, progress.remaining.value));
   const auto room = static_cast<std::size_t>(std::max(0, columns(STDERR_FILENO) - 1));
-  line += progress.what;
+  line += report::printable(progress.what);
   line = line.substr(0, room);
   if (line == last_) return;
   std::fprintf(stderr, "\r\033[K%s", line.c_str());

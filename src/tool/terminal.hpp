@@ -13,10 +13,12 @@ namespace benanza::tool::terminal {
 /// Columns of stdout; 80 when it is not a terminal.
 [[nodiscard]] int width();
 
-/// One line on stderr, in place of a progress bar.
+/// One line on stderr, in place of a progress bar. The three functions replace control characters (report::printable).
 void say(const std::string& text);
 /// The same, called a warning.
 void warn(const std::string& text);
+/// A command to try instead.
+void suggest(const std::string& command);
 
 /// One line on stderr, redrawn in place; nothing at all when stderr is not a terminal.
 class ProgressBar {

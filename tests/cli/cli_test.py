@@ -270,6 +270,13 @@ class Cli(unittest.TestCase):
         cut = self.file("cut.onnx", file_of(node("Add", ["x", "w"], "y") + stored, [value("x", F32, [4])], [value("y", F32, [4])]))
         self.fails(1, ["tensor 'w'", "external data in ", "w.data"], "run", cut)
 
+    def test_control_characters_in_names_of_a_model_do_not_reach_the_terminal(self):
+        model = self.file("names.onnx", file_of(node("Relu", ["\x1b[31mabsent"], "y"), [value("x", F32, [4])], [value("y", F32, [4])]))
+        result = run("layers", model)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("'?[31mabsent'", result.stderr)
+        self.assertNotIn("\x1b", result.stderr)
+
     def test_inputs_without_a_file_are_random_only_where_that_is_said(self):
         model = self.file("sum.onnx", file_of(node("Add", ["a", "b"], "y"), [value(name, F32, ["N", 2]) for name in "ab"], [value("y", F32, ["N", 2])]))
         two = self.npy("two.npy", "<f4", "(1, 2)", struct.pack("<2f", 1, 2))
