@@ -2,8 +2,10 @@
 #include "missing_layers.hpp"
 
 #include <benanza/bounds/analyze.hpp>
+#include <benanza/detail/quantile.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/results/comparison.hpp>
 #include <benanza/results/measuring_time.hpp>
 
 #include <algorithm>
