@@ -8,7 +8,8 @@
 #include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_needs.hpp>
 #include <benanza/model/detail/live_sequences.hpp>
-#include <benanza/model/detail/passes.hpp>
+#include <benanza/model/detail/made_ahead.hpp>
+#include <benanza/model/detail/sliced_values.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
@@ -33,13 +34,16 @@ namespace benanza {
 class LiveElements {
  public:
   explicit LiveElements(const Graph& graph) {
-    learn(graph, nullptr);
+    learn(graph, nullptr, nullptr, 1);
     Values values = nothing(graph);
     for (const ValueId output : graph.outputs) need(graph, values, output);
     for (ValueId id = 0; graph.outputs.empty() && id < values.size(); ++id) need(graph, values, id);
     walk(graph, values);
   }
 
+  /// Whether a value of a loop's body is what each pass reads of a tensor around the loop, at a place that follows from
+  /// the number of the pass.
+  [[nodiscard]] bool is_slice(const Graph& body, ValueId id) const { return slices_.contains({&body, id}); }
   /// The share of a node without bodies.
   [[nodiscard]] const LiveShare& of(const Node& node) const { return shares_.at(&node); }
   /// Its share, if one pass of a loop with this body does the work of all.
@@ -89,8 +93,8 @@ class LiveElements {
     return value.elements() > 0 || (value.constant && !value.data_dependent);
   }
 
-  /// What is known of each value; of what a body's inputs are, nothing.
-  void learn(const Graph& graph, const Graph* outer) {
+  /// What is known of each value. `node` of the outer graph has this body, which runs `passes` times.
+  void learn(const Graph& graph, const Graph* outer, const Node* node, double passes) {
     std::vector<detail::KnownElements> known;
     for (const auto& value : graph.values)
       known.push_back(value.constant ? detail::known_constant(value) : detail::KnownElements{});
@@ -99,11 +103,22 @@ class LiveElements {
         known[in] = known_.at(outer)[out];
         known[in].transposed_of.reset();  // is a value of the other graph
       }
+    if (node != nullptr && node->trip_count && node->op_type == "Loop") known[graph.inputs[0]].passes = passes;
+    if (node != nullptr && node->op_type == "Scan")
+      for (const detail::SlicedValue& each : detail::sliced_values(*outer, *node))
+        if (outer->value(each.source).constant || known_.at(outer)[each.source].passes > 0)
+          known[each.slice].passes = passes;
     for (const auto* nodes : {&graph.constant_nodes, &graph.nodes})
-      for (const Node& node : *nodes) learn(graph, node, known);
+      for (const Node& each : *nodes) {
+        learn(graph, each, known);
+        const double ahead = detail::passes_ahead(graph, each, known);
+        for (const auto& output : each.outputs)
+          if (output) known[*output].passes = ahead;
+      }
     known_[&graph] = std::move(known);
-    for (const Node& node : graph.nodes)
-      for (const Body& body : node.bodies) learn(body.graph, &graph);
+    for (const Node& each : graph.nodes)
+      for (const Body& body : each.bodies)
+        learn(body.graph, &graph, &each, passes * static_cast<double>(each.trip_count.value_or(1)));
   }
 
   static void learn(const Graph& graph, const Node& node, std::vector<detail::KnownElements>& known) {
@@ -146,6 +161,7 @@ class LiveElements {
     for (const auto& value : values) needed.push_back(value.part.share());
   }
 
+  [[nodiscard]] static std::string title(const Node& node) { return "'" + node.name + "' (" + node.op_type + ")"; }
   /// `'Slice_7' (Slice) reads 1 of 197 along axis 1`
   [[nodiscard]] static std::string reading(const Node& node, const Region& part) {
     std::string text;
@@ -158,7 +174,7 @@ class LiveElements {
     }
     if (text.empty() && part.band())
       text = "a band along axes " + std::to_string(part.band()->row) + " and " + std::to_string(part.band()->column);
-    return "'" + node.name + "' (" + node.op_type + ") reads " + (text.empty() ? "a part" : text);
+    return title(node) + " reads " + (text.empty() ? "a part" : text);
   }
 
   /// Leaves what has to be computed of a part of a result: not what is known, and one of elements that are equal.
@@ -212,9 +228,11 @@ class LiveElements {
       any = any || !parts.back().empty();
       if (parts.back() == wanted) continue;
       whole = false;
-      readers.insert("'" + node.name + "' (" + node.op_type + ") makes elements that are known or equal");
+      readers.insert(title(node) + " makes elements that are known or equal");
     }
-    if (any && unread) readers.insert("'" + node.name + "' (" + node.op_type + ") has a result that nothing reads");
+    if (any && unread) readers.insert(title(node) + " has a result that nothing reads");
+    const double ahead = detail::passes_ahead(graph, node, known);
+    if (ahead > 0) readers.insert("the results depend on constants and the number of the pass alone");
     share.readers.assign(readers.begin(), readers.end());
     for (const auto& input : node.inputs)
       if (input) values[*input].conditional = values[*input].conditional || conditional;
@@ -247,8 +265,9 @@ class LiveElements {
     const detail::SizedNode informed{node, graph, layer, known};
     whole = whole && !(has_rule && detail::equal_axes(informed));
     const detail::Needs most = detail::needs_of(sized, rule, all);
-    const detail::Needs needs =
+    detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
+    if (ahead > 0 && cost(layer).flops.value > 0) detail::read_ahead(informed, ahead, needs);
     // A cache that attention hands on may lie in the memory of its parts: it makes no read of them certain.
     const bool hands_on = std::holds_alternative<op::Attention>(layer) && parts.size() > 1 && !whole;
     const auto computed = [](std::vector<Region> results) {
@@ -259,7 +278,7 @@ class LiveElements {
     const detail::Needs reads = hands_on ? detail::needs_of(informed, rule, computed(parts)) : needs;
     share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : needs.flops > 0 ? 1 : 0;
     if (share.flops == 0 && share.readers.empty() && cost(layer).flops.value > 0)
-      share.readers.push_back("'" + node.name + "' (" + node.op_type + ") reads elements that are known or equal");
+      share.readers.push_back(title(node) + " reads elements that are known or equal");
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       const Region &full = most.inputs[k], &part = needs.inputs[k], &read = reads.inputs[k];
       if (!node.inputs[k]) {
@@ -273,7 +292,8 @@ class LiveElements {
       Needed needed{
           .part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers, .conditional = conditional};
       if (!full.is_whole()) needed.readers.insert(reading(node, full));
-      need(graph, values, *node.inputs[k], needed);
+      if (k > 0 || !node.has_output(0) || !is_slice(graph, *node.outputs[0]))
+        need(graph, values, *node.inputs[k], needed);
     }
   }
 
@@ -303,82 +323,6 @@ class LiveElements {
     }
   }
 
-  /// What is needed of each pass's result, if this is needed of output `i`, which collects them.
-  [[nodiscard]] static Needed of_each_pass(const Node& node, std::size_t i, std::size_t carried, const Needed& all) {
-    const auto stacking = detail::stacking(node, i, carried, all.part.dims().size());
-    Needed result = all;
-    if (stacking) result.part = detail::of_each_pass(all.part, *stacking);
-    return result;
-  }
-
-  /// Loop and Scan. What a pass needs of a carried value, the pass before has to make.
-  void loop(const Graph& graph, Values& values, const Node& node) {
-    const Graph& body = node.bodies[0].graph;
-    const bool scan = node.op_type == "Scan";
-    const std::size_t formals = body.inputs.size(), skip = scan ? (node.opset < 9 ? 1 : 0) : 2,
-                      body_skip = scan ? 0 : 2, out_skip = scan ? 0 : 1;
-    const auto scanned = scan ? static_cast<std::size_t>(node.attribute<std::int64_t>("num_scan_inputs", 0)) : 0;
-    const std::size_t carried = formals - std::min(formals, body_skip + scanned);
-    if (node.trip_count == 0) {  // the results are the initial values
-      Values none = nothing(body);
-      walk(body, none);
-      for (std::size_t i = 0; i < std::min(carried, node.outputs.size()); ++i)
-        if (node.outputs[i]) need(graph, values, node.inputs.at(i + skip).value(), values[*node.outputs[i]]);
-      return;
-    }
-    Values wanted = nothing(body);  // what is needed of the body's results
-    bool any = false;
-    for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
-      if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;
-      any = true;
-      const ValueId result = body.outputs[i + out_skip];
-      const Needed& all = values[*node.outputs[i]];
-      need(body, wanted, result, i < carried ? all : of_each_pass(node, i, carried, all));
-    }
-    if (any && !scan && !body.outputs.empty()) need(body, wanted, body.outputs[0]);  // whether there is another pass
-    Values inner;
-    for (std::size_t pass = 0; pass <= most_passes; ++pass) {
-      inner = wanted;
-      walk(body, inner);
-      if (node.trip_count && static_cast<std::int64_t>(pass) + 1 >= *node.trip_count) break;  // no pass is before it
-      bool more = false;
-      for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i) {
-        const ValueId result = body.outputs[i + out_skip];
-        const Region before = wanted[result].part;
-        if (pass + 1 < most_passes) need(body, wanted, result, inner[body.inputs[i + body_skip]]);
-        else if (!inner[body.inputs[i + body_skip]].part.empty()) need(body, wanted, result);
-        more = more || !(wanted[result].part == before);
-      }
-      if (!more) break;
-    }
-    const std::optional<PassNeeds> passes = leave_passes(node, values, wanted, carried, body_skip, out_skip);
-    if (passes) inner = passes->any;
-    const bool may_be_skipped = any && !scan && detail::may_have_no_pass(graph, node);
-    if (may_be_skipped) {
-      Values none = nothing(body);
-      for (Needed& value : none) value.conditional = true;
-      walk(body, none);
-      for (const auto& capture : body.captures)
-        inner[capture.first] = {.part = Region(body.value(capture.first).dims), .conditional = true};
-    }
-    for (const auto& [in, out] : body.captures) need(graph, values, out, inner[in]);
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!node.inputs[i] || !any) continue;
-      const std::size_t formal = i - std::min(i, skip) + body_skip;
-      if (i < skip || formal >= formals) {
-        need(graph, values, *node.inputs[i]);
-        continue;
-      }
-      Needed read = (passes && i - skip < carried ? passes->first : inner)[body.inputs[formal]];
-      if (may_be_skipped) {  // without a pass it is the result
-        const auto result = i - skip < node.outputs.size() ? node.outputs[i - skip] : std::nullopt;
-        read.part = result ? common(read.part, values[*result].part) : Region(read.part.dims());
-        read.conditional = true;
-      }
-      need(graph, values, *node.inputs[i], read);
-    }
-  }
-
   /// Passes of a loop that need the same of a body's results.
   struct Kind {
     Values needs{}, inner{};  ///< of the results; of all values
@@ -386,108 +330,18 @@ class LiveElements {
     double passes = 0;
   };
   struct PassNeeds {
-    Values first{}, any{};  ///< what the first pass needs, and what some pass does
+    Values first{}, any{};         ///< what the first pass needs, and what some pass does
+    std::vector<Region> sliced{};  ///< what all of them need of each tensor that passes read slices of
   };
 
-  /// Not every pass makes what some pass makes: the last one what is read behind the loop, those before it what the
-  /// next one reads, and each what is needed of its collected results. Later passes do not run. Empty if the
-  /// passes are not known. If there are too many kinds of passes, the rest do not count.
-  std::optional<PassNeeds> leave_passes(const Node& node, const Values& values, const Values& wanted,
-                                        std::size_t carried, std::size_t body_skip, std::size_t out_skip) {
-    constexpr std::size_t most_kinds = 32, most_steps = 10'000;
-    const Graph& body = node.bodies[0].graph;
-    std::erase_if(passes_, [&body](const auto& each) { return each.first.first == &body; });
-    if (!node.trip_count || *node.trip_count < 2) return std::nullopt;
-    const std::int64_t trips = *node.trip_count;
-    std::vector<std::pair<ValueId, Needed>> results;
-    std::vector<Positions> made;  // the passes that make each of them
-    std::int64_t last = 0;
-    for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
-      if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;
-      const Needed& all = values[*node.outputs[i]];
-      Positions passes;
-      if (i < carried) {
-        passes = Positions::run(trips - 1, trips);
-      } else {
-        const auto stacking = detail::stacking(node, i, carried, all.part.dims().size());
-        if (!stacking || all.part.dims()[stacking->axis] != trips) return std::nullopt;
-        passes = detail::passes_of(all.part, *stacking, trips);
-      }
-      last = std::max(last, passes.runs().back().end);
-      results.emplace_back(body.outputs[i + out_skip], i < carried ? all : of_each_pass(node, i, carried, all));
-      made.push_back(std::move(passes));
-    }
-    if (last == 0) return std::nullopt;
-    const auto shares = shares_;
-    const auto needed = needed_;
-    const auto factors = passes_;
-    std::vector<Kind> kinds;
-    const auto alike = [&body](const Values& a, const Values& b) {
-      const auto is_alike = [&](ValueId id) { return a[id].part == b[id].part; };
-      return std::all_of(body.outputs.begin(), body.outputs.end(), is_alike);
-    };
-    const auto kind_of = [&](const Values& needs) {
-      return std::find_if(kinds.begin(), kinds.end(), [&](const Kind& each) { return alike(each.needs, needs); });
-    };
-    Values handed = nothing(body);  // what the next pass needs of the results
-    std::size_t steps = 0, at = 0;  // the kind
-    const std::vector<Positions::Run> runs = detail::alike_passes(made, last);
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run)
-      for (std::int64_t left = run->end - run->begin; left > 0;) {
-        Values needs = handed;
-        if (out_skip > 0) need(body, needs, body.outputs[0]);  // whether there is another pass
-        for (std::size_t r = 0; r < results.size(); ++r)
-          if (contains(made[r], Positions::run(run->begin, run->begin + 1)))
-            need(body, needs, results[r].first, results[r].second);
-        if (kinds.size() >= most_kinds && kind_of(needs) == kinds.end()) needs = nothing(body);
-        auto kind = kind_of(needs);
-        if (kind == kinds.end()) {
-          kinds.push_back({.needs = needs, .inner = needs});
-          kind = kinds.end() - 1;
-          walk(body, kind->inner);
-          kind->shares = std::exchange(shares_, shares);
-        }
-        Values before = nothing(body);
-        for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i)
-          need(body, before, body.outputs[i + out_skip], kind->inner[body.inputs[i + body_skip]]);
-        const std::int64_t count = alike(before, handed) || ++steps > most_steps ? left : 1;
-        kind->passes += static_cast<double>(count);
-        left -= count;
-        handed = std::move(before);
-        at = static_cast<std::size_t>(kind - kinds.begin());
-      }
-    needed_ = needed;
-    passes_ = factors;
-    if (kinds.size() > 1 || last < trips || !alike(kinds[0].needs, wanted))
-      scale_passes(body, body, kinds, static_cast<double>(trips));
-    PassNeeds result{kinds[at].inner, nothing(body)};
-    for (const Kind& kind : kinds)
-      for (ValueId id = 0; id < result.any.size(); ++id) need(body, result.any, id, kind.inner[id]);
-    return result;
-  }
-  void scale_passes(const Graph& graph, const Graph& body, const std::vector<Kind>& kinds, double trips) {
-    for (const Node& node : graph.nodes) {
-      for (const Body& inner : node.bodies) scale_passes(inner.graph, body, kinds, trips);
-      if (!node.bodies.empty()) continue;
-      LiveShare& share = shares_.at(&node);
-      LiveShare& factor = passes_[{&body, &node}];
-      factor.outputs.assign(share.outputs.size(), 1);
-      const auto scale = [&](double& all, double& by, const auto& of_kind) {
-        double sum = 0;
-        for (const Kind& kind : kinds) sum += of_kind(kind.shares.at(&node)) * kind.passes;
-        by = all > 0 ? sum / trips / all : 1;
-        all = sum / trips;
-      };
-      for (std::size_t k = 0; k < share.inputs.size(); ++k) {  // read once, if any pass reads it
-        share.inputs[k] = 0;
-        for (const Kind& kind : kinds) share.inputs[k] = std::max(share.inputs[k], kind.shares.at(&node).input(k));
-      }
-      scale(share.flops, factor.flops, [](const LiveShare& each) { return each.flops; });
-      for (std::size_t k = 0; k < share.outputs.size(); ++k)
-        scale(share.outputs[k], factor.outputs[k], [k](const LiveShare& each) { return each.output(k); });
-    }
-  }
+  static Needed of_each_pass(const Node& node, std::size_t i, std::size_t carried, const Needed& all);
+  void loop(const Graph& graph, Values& values, const Node& node);
+  std::optional<PassNeeds> leave_passes(const Graph& graph, const Node& node, const Values& values,
+                                        const Values& wanted, std::span<const detail::SlicedValue> sliced,
+                                        std::size_t carried, std::size_t body_skip, std::size_t out_skip);
+  void scale_passes(const Graph& graph, const Graph& body, const std::vector<Kind>& kinds, double trips);
 
+  std::set<std::pair<const Graph*, ValueId>> slices_{};  // `loop` says what they need of the tensors around it
   std::map<const Node*, LiveShare> shares_{};
   std::map<const Graph*, std::vector<double>> needed_{};
   std::map<const Graph*, std::vector<detail::KnownElements>> known_{};
@@ -495,3 +349,5 @@ class LiveElements {
 };
 
 }  // namespace benanza
+
+#include <benanza/model/detail/live_loops.hpp>

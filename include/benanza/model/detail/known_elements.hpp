@@ -34,6 +34,7 @@ struct KnownElements {
   std::vector<KnownPart> parts{};          ///< in order; what lies between them has no copies
   bool expanded = false;                   ///< they are stored once: who reads one reads what is behind all
   std::optional<ValueId> transposed_of{};  ///< the value whose rows and columns are exchanged here
+  double passes = 0;  ///< of loops: if not 0, all elements follow from constants and the number of the pass
 
   [[nodiscard]] bool any() const {
     return band || one_hot || filled || !rows.empty() || !copies.empty() || !parts.empty();

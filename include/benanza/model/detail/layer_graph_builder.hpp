@@ -130,6 +130,7 @@ class LayerGraphBuilder {
     for (TensorId output : made.outputs) result_.tensors[output].producers.push_back(result_.layers.size());
     nodes_.push_back(&node);
     certain_.push_back(certain_places({node, graph, made.layer}));
+    by_pass_.push_back(node.has_output(0) && live_->is_slice(graph, *node.outputs[0]));
     note_caches(graph, scope, node, made.layer);
     if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
         opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)))
@@ -208,7 +209,8 @@ class LayerGraphBuilder {
       const TensorId to =
           tensor(body, inner, body.inputs[i - skip + body_skip]);  // a tensor of its own: `from` may be captured too
       result_.tensors[to].producers = result_.tensors[from].producers;
-      received_[to] = {from, i - skip < carried};
+      const bool is_carried = i - skip < carried;
+      received_[to] = {from, is_carried, !is_carried && live_->is_slice(body, body.inputs[i - skip + body_skip])};
     }
     Context here = context;
     if (node.trip_count) here.repeat = checked_product(context.repeat, *node.trip_count);
@@ -340,6 +342,18 @@ class LayerGraphBuilder {
     }
   }
 
+  /// Bytes of the tensors behind a sequence of which each pass reads an element; of `id`, if that is none.
+  [[nodiscard]] std::vector<Share> behind_sequence(TensorId id, Bytes bytes) const {
+    const auto received = received_.find(id);
+    if (received == received_.end() || !received->second.sliced) return {{id, bytes}};
+    const LayerTensor& sequence = result_.tensors[received->second.from];
+    std::vector<Share> result;
+    for (const Share& share : sequence.behind)
+      for (const Share& part : behind_sequence(share.base, share.bytes * (bytes / sequence.bytes())))
+        result.push_back(part);
+    return result;
+  }
+
   /// The share of operand or result `k` of a layer that it touches for certain, of what its operator says.
   [[nodiscard]] double certain_share(std::size_t layer, std::size_t k) const { return k == 0 ? certain_[layer] : 1; }
 
@@ -387,13 +401,15 @@ class LayerGraphBuilder {
   std::optional<LiveElements> live_{};
   struct Received {
     TensorId from = 0;
-    bool whole = true;  // false for an element of a sequence
+    bool whole = true;    // false for an element of a sequence
+    bool sliced = false;  // an element of a sequence of which it is certain what all passes need
   };
   ConstantOrigins origins_{};
   std::set<TensorId> bypassed_{};  // constants of which something computed is read instead
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
   std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> what they hold, in order
   std::vector<const Node*> nodes_{};                             // layer -> its node
+  std::vector<bool> by_pass_{};              // layer -> whether the number of the pass says what it reads of operand 0
   std::vector<double> certain_{};            // layer -> how much of what it updates is certain, from 0 to 1
   std::set<TensorId> counters_{};            // numbers and conditions of passes, which no memory has to hold
   std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass

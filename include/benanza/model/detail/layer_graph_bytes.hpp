@@ -94,20 +94,25 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
       DistinctBytes reads(result_);
       const Bytes touched = touched_input(tensor, layer.layer, k) * certain_share(i, k);
       reads.add(*layer.inputs[k], touched);
-      for (const auto& share : reads.by_base()) {
-        const LayerTensor& base = result_.tensors[share.first];
-        if (!base.producers.empty() || counters_.contains(share.first)) continue;
-        if (!certain || touched.value < tensor.bytes().value) doubtful.insert(share.first);
-        if (layer.repeat == 0) continue;
-        const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes bytes) {
-          most[share.first] = std::max(most[share.first], bytes);
-        };
-        if (base.constant || base.trained) raise(weights_that_may_run, share.second);
-        // A layer's share of a tensor behind a movement may differ from its share of the whole that it reads.
-        const Bytes live = share.second * layer.live.input(k);
-        const bool moved = share.first != *layer.inputs[k] && !base.stored;
-        if (certain) raise(base.constant ? weights : inputs, moved ? std::min(live, base.bytes() * base.needed) : live);
-      }
+      const bool by_pass = k == 0 && by_pass_[i];
+      for (const auto& [read, bytes] : reads.by_base())
+        for (const auto& share : behind_sequence(read, bytes)) {
+          const LayerTensor& base = result_.tensors[share.base];
+          if (!base.producers.empty() || counters_.contains(share.base)) continue;
+          if (!certain || (touched.value < tensor.bytes().value && !by_pass)) doubtful.insert(share.base);
+          if (layer.repeat == 0) continue;
+          const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes to) {
+            most[share.base] = std::max(most[share.base], to);
+          };
+          const double passes = by_pass || share.base != read ? static_cast<double>(layer.repeat) : 1;
+          if (base.constant || base.trained)
+            raise(weights_that_may_run, std::min(share.bytes * passes, std::max(share.bytes, base.bytes())));
+          // A layer's share of a tensor behind a movement may differ from its share of the whole that it reads.
+          const Bytes live = share.bytes * layer.live.input(k);
+          const bool moved = share.base != *layer.inputs[k] && !base.stored;
+          if (certain)
+            raise(base.constant ? weights : inputs, moved ? std::min(live, base.bytes() * base.needed) : live);
+        }
     }
   }
   for (const auto& [id, bytes] : weights_that_may_run) result_.weights += bytes;
