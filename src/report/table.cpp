@@ -176,7 +176,7 @@ void dead_work(std::ostream& out, const Analysis& a, const TableOptions& options
   constexpr double least_shown = 5e-4;  // 0.1 % when rounded
   constexpr std::size_t few = 3;
   if (a.dead_share() < least_shown) return;
-  out << fmt::format("  dead work {:.1f} %: no output needs it, `library` computes it\n", 100 * a.dead_share());
+  out << fmt::format("  dead work {:.1f} %: an engine can skip it, `library` computes it\n", 100 * a.dead_share());
   const std::size_t shown = options.all ? a.dead.size() : std::min(a.dead.size(), few);
   for (std::size_t i = 0; i < shown; ++i) {
     const DeadWork& work = a.dead[i];
