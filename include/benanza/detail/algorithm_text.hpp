@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the name of an algorithm, `name[,key=value]...`.
+// Access to the parts of the name of an algorithm, `name[,key=value]...`.
 #pragma once
 
 #include <string_view>
 
 namespace benanza::detail {
 
-/// `brgconv:avx2` of `brgconv:avx2,src=...,threads=2`.
+/// The name without its keys: `brgconv:avx2` for `brgconv:avx2,src=...,threads=2`.
 [[nodiscard]] inline std::string_view without_keys(std::string_view algorithm) {
   return algorithm.substr(0, algorithm.find(','));
 }
 
-/// The value of a key of an algorithm: `aBcd8b` of `jit,src=aBcd8b`; empty without the key.
+/// The value of a key of an algorithm: `aBcd8b` for `jit,src=aBcd8b`. Empty if the key is absent.
 [[nodiscard]] inline std::string_view value_of(std::string_view algorithm, std::string_view key) {
   for (std::size_t at = algorithm.find(','); at != std::string_view::npos; at = algorithm.find(',', at + 1)) {
     const std::string_view rest = algorithm.substr(at + 1);

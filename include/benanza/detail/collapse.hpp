@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collapse: operands that broadcast to one result, written with as few dimensions as possible, so that equal work has
-// one spelling: 1x64x56x56 and 1x64x1x1 become 64x3136 and 64x1.
+// collapse: writes operands that broadcast to one result with as few dimensions as possible, so that equal work has one
+// spelling: 1x64x56x56 and 1x64x1x1 become 64x3136 and 64x1.
 #pragma once
 
 #include <benanza/model/tensor_shape.hpp>
@@ -13,15 +13,15 @@ namespace benanza::detail {
 
 using Dims = std::vector<std::int64_t>;
 
-/// `dims` with ones put in front up to `rank`.
+/// `dims` with leading ones added up to `rank`.
 [[nodiscard]] inline Dims padded(std::span<const std::int64_t> dims, std::size_t rank) {
   Dims result(rank > dims.size() ? rank - dims.size() : 0, 1);
   result.insert(result.end(), dims.begin(), dims.end());
   return result;
 }
 
-/// All operands at one rank of at least 1: dimensions where every operand has 1 are dropped, adjacent ones that the
-/// same operands broadcast along are folded. The operands have to broadcast to each other.
+/// All operands at one rank of at least 1. Drops dimensions in which every operand has size 1, and folds adjacent
+/// dimensions along which the same operands broadcast. The operands must broadcast to each other.
 [[nodiscard]] inline std::vector<Dims> collapse(const std::vector<Dims>& operands) {
   std::size_t rank = 0;
   for (const auto& dims : operands) rank = std::max(rank, dims.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the `consistent` functions of operators share. Fields may come from a text that someone typed or from a broken
-// model; once an operator is consistent, its shapes and costs can be computed without reading out of range.
+// Shared by the `consistent` functions of operators. Fields may come from text that someone typed or from a broken
+// model. Once an operator is consistent, its shapes and costs can be computed without reading out of range.
 #pragma once
 
 #include <benanza/detail/window.hpp>
@@ -11,11 +11,11 @@
 
 namespace benanza::detail {
 
-/// Above any size that memory holds, and far enough below 2^63 to add and to multiply by small numbers.
+/// Larger than any size that fits in memory, and far enough below 2^63 to be added and multiplied by small numbers.
 inline constexpr std::int64_t largest_size = std::int64_t{1} << 40;
 
 [[nodiscard]] constexpr bool is_size(std::int64_t size) { return size >= 1 && size <= largest_size; }
-/// At least one dimension and all of them sizes; the element count fits 64 bits.
+/// At least one dimension, all of them valid sizes; the element count fits 64 bits.
 template <std::size_t N>
 [[nodiscard]] constexpr bool are_sizes(const InlineInts<N>& list) {
   for (auto size : list)
@@ -25,7 +25,7 @@ template <std::size_t N>
 [[nodiscard]] constexpr bool are_sizes(const TensorShape& shape, std::size_t rank) {
   return shape.size() == rank && are_sizes(shape);
 }
-/// All within [0, size of the same place).
+/// Every entry lies within [0, size at the same index).
 [[nodiscard]] constexpr bool are_within(const TensorShape& list, const TensorShape& sizes) {
   if (list.size() != sizes.size()) return false;
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -70,7 +70,7 @@ template <std::size_t N>
   return true;
 }
 
-/// The lists of a window operator over `spatial` axes.
+/// Whether the lists of a window operator fit `spatial` axes.
 [[nodiscard]] constexpr bool are_windows(std::size_t spatial, const TensorShape& pads, const TensorShape& strides,
                                          const TensorShape& dilations) {
   constexpr std::int64_t most = std::int64_t{1} << 31;
@@ -84,7 +84,7 @@ template <std::size_t N>
   }
   return true;
 }
-/// One axis: a kernel of a size that can be walked, at least one position.
+/// One axis: the kernel is small enough to iterate over, and there is at least one position.
 [[nodiscard]] constexpr bool is_window(const Window& axis) {
   const bool gapless = axis.dilation == 1 && axis.stride <= axis.kernel;
   const std::int64_t most = std::int64_t{1} << (gapless ? 24 : 16);

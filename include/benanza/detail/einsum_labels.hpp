@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EinsumLabels: an Einsum equation of one or two operands with its letters as small integers, in the order of their
-// first appearance.
+// EinsumLabels: an Einsum equation of one or two operands, with its letters replaced by small integers in the order of
+// their first appearance.
 #pragma once
 
 #include <benanza/model/tensor_shape.hpp>
@@ -16,9 +16,9 @@ namespace benanza::detail {
 struct EinsumLabels {
   TensorShape a{}, b{}, y{};
 
-  /// `b_rank`: nothing for one operand. Nothing if the equation does not fit the ranks, or a rank is above 8. "..."
-  /// stands for the leading dimensions that broadcast; without "->" the result has the letters that appear once, in
-  /// alphabetical order (numpy.einsum).
+  /// `b_rank`: empty for one operand. Returns nothing if the equation does not fit the ranks, or if a rank is above 8.
+  /// "..." stands for the leading dimensions that broadcast. Without "->", the result has the letters that appear once,
+  /// in alphabetical order (numpy.einsum).
   [[nodiscard]] static std::optional<EinsumLabels> parse(std::string equation, std::size_t a_rank,
                                                          std::optional<std::size_t> b_rank) {
     std::erase(equation, ' ');
@@ -28,7 +28,7 @@ struct EinsumLabels {
     if ((comma != std::string::npos) != b_rank.has_value()) return std::nullopt;
     std::string a = left.substr(0, comma), b = b_rank ? left.substr(comma + 1) : std::string{};
     const auto hidden = [](const std::string& term,
-                           std::size_t rank) -> std::optional<std::size_t> {  // dimensions behind "..."
+                           std::size_t rank) -> std::optional<std::size_t> {  // dimensions that "..." stands for
       const bool dots = term.find("...") != std::string::npos;
       const std::size_t letters = term.size() - (dots ? 3 : 0);
       if (letters > rank || (!dots && letters != rank) || rank > TensorShape::capacity) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of operators as text, both ways: what signatures, JSON and reports write and the parser reads. One pair of
-// functions for each type of field; `for_each_set_field` finds the fields that are worth writing at all.
+// Converts the fields of operators to text and back: what signatures, JSON and reports write and the parser reads.
+// There is one pair of functions per type of field; `for_each_set_field` finds the fields that have to be written.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -22,7 +22,7 @@
 
 namespace benanza::detail {
 
-/// An enumeration that has a function `enum_names(E)`: the word of each enumerator, in order.
+/// An enumeration that has a function `enum_names(E)`, which returns the word for each enumerator, in order.
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(E e) {
   { enum_names(e)[0] } -> std::convertible_to<std::string_view>;
@@ -40,9 +40,9 @@ template <NamedEnum E>
   return std::nullopt;
 }
 
-// Classes and not lambdas: a lambda would be compiled for each operator, these are for each type of field.
+// Classes rather than lambdas: a lambda would be compiled for each operator, these are compiled for each type of field.
 
-/// Notes where the fields of an operator lie, in order.
+/// Records where the fields of an operator are stored, in order.
 struct FieldPlaces {
   std::array<const void*, 32> at{};
   std::size_t count = 0;
@@ -129,7 +129,7 @@ inline void append_text(std::string& out, const Epilogue& post) {
   }
 }
 
-// Reading. Each takes the whole of `text` and returns nothing when it worked, otherwise what was expected.
+// Reading. Each function takes all of `text`. It returns nothing on success, otherwise what was expected.
 
 using Expected = std::optional<std::string_view>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding of leading dimensions that all tensors of a problem broadcast alike: fewer dimensions reach faster kernels.
+// Folds leading dimensions that all tensors of a problem broadcast alike: with fewer dimensions, faster kernels apply.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace benanza::detail {
 
-/// Folds adjacent dimensions of all tensors, which have one rank, the result first. The last `keep` dimensions stay; so
-/// does one before them when there is any that is not 1.
+/// Folds adjacent dimensions of all tensors, which have the same rank; the first tensor is the result. The last `keep`
+/// dimensions stay. At least one dimension before them stays too if any of these is not 1.
 inline void fold_leading(const std::vector<std::vector<std::int64_t>*>& tensors, std::size_t keep) {
   const auto& y = *tensors.front();
-  const auto foldable = [&](std::size_t i) {  // i and i + 1
+  const auto foldable = [&](std::size_t i) {  // dimensions i and i + 1
     if (y[i] == 1 || y[i + 1] == 1) return true;
     for (const auto* t : tensors)
       if (((*t)[i] == y[i]) != ((*t)[i + 1] == y[i + 1])) return false;

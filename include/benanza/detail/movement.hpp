@@ -12,8 +12,8 @@
 
 namespace benanza::detail {
 
-/// Dimensions of the input, and which of them is axis i of the output. Dimensions of 1 are dropped, axes that stay
-/// adjacent are folded: what moves nothing has at most one axis.
+/// Dimensions of the input, and for each axis i of the output the axis of the input. Dimensions of 1 are dropped, and
+/// axes that stay adjacent are folded: a node that moves nothing has at most one axis.
 struct Movement {
   Dims dims{};
   std::vector<std::size_t> perm{};
@@ -49,7 +49,7 @@ struct Movement {
   return result;
 }
 
-/// The movement of a Transpose, DepthToSpace or SpaceToDepth node; nothing if its attributes do not fit its input.
+/// The movement of a Transpose, DepthToSpace or SpaceToDepth node. Empty if its attributes do not fit its input.
 [[nodiscard]] inline std::optional<Movement> movement(const Node& node, const Graph& graph) {
   const Dims& x = graph.input(node, 0).dims;
   Movement result{.dims = x};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the `from` functions of operators share: reading a node's shapes, axes and numbers. What is absent or does not
-// fit into a layer is `nullopt`: the node is then left to the next operator, finally to Opaque.
+// Shared by the `from` functions of operators: reading a node's shapes, axes and numbers. The result is `nullopt` if
+// something is absent or does not fit into a layer. The node is then left to the next operator, and finally to Opaque.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
@@ -25,7 +25,7 @@ namespace benanza::detail {
   return node.domain.empty() || node.domain == "ai.onnx" ? node.op_type : node.domain + "." + node.op_type;
 }
 
-/// Input `i`, or null where it is left out.
+/// Input `i`, or null if it is left out.
 [[nodiscard]] inline const Value* optional_input(const Node& node, const Graph& graph, std::size_t i) {
   return node.has_input(i) ? &graph.value(*node.inputs[i]) : nullptr;
 }
@@ -34,7 +34,7 @@ namespace benanza::detail {
   return node.has_input(i) && node.has_input(j) && *node.inputs[i] == *node.inputs[j];
 }
 
-/// Nothing above rank 8.
+/// Empty for ranks above 8.
 [[nodiscard]] inline std::optional<TensorShape> to_shape(std::span<const std::int64_t> dims) {
   if (dims.size() > TensorShape::capacity) return std::nullopt;
   return TensorShape(dims);
@@ -42,24 +42,24 @@ namespace benanza::detail {
 [[nodiscard]] inline std::int64_t product(std::span<const std::int64_t> dims, std::size_t from, std::size_t to) {
   return element_count(dims.subspan(from, to - from));
 }
-/// The dimensions before an axis folded, the axis, those after it folded.
+/// Three dimensions: those before the axis folded, the axis, and those after it folded.
 [[nodiscard]] inline TensorShape around(std::span<const std::int64_t> dims, std::size_t axis) {
   return {product(dims, 0, axis), dims[axis], product(dims, axis + 1, dims.size())};
 }
-/// Batch, channels, all spatial dimensions folded; nothing below rank 2.
+/// Batch, channels, and all spatial dimensions folded. Empty for ranks below 2.
 [[nodiscard]] inline std::optional<TensorShape> batch_channels_inner(std::span<const std::int64_t> dims) {
   if (dims.size() < 2) return std::nullopt;
   return around(dims, 1);
 }
 
-/// An ONNX axis, counted from the end if negative; nothing if it is out of range.
+/// An ONNX axis, counted from the end if negative. Empty if it is out of range.
 [[nodiscard]] inline std::optional<std::size_t> to_axis(std::int64_t axis, std::size_t rank) {
   const auto count = static_cast<std::int64_t>(rank);
   if (axis < -count || axis >= count) return std::nullopt;
   return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
 }
 
-/// Integers that a node has as attribute `key` in older operator sets and as input `i` in newer ones.
+/// Integers that are attribute `key` of a node in older operator sets, and input `i` in newer ones.
 struct GivenInts {
   bool given = false;
   bool known = true;  ///< false for an input that is computed at run time
@@ -73,7 +73,7 @@ struct GivenInts {
   return {.given = true, .values = value->literal->ints};
 }
 
-/// The number of a constant with one element, when known.
+/// The number in a constant with one element, if it is known.
 [[nodiscard]] inline std::optional<double> scalar(const Value& value) {
   if (!value.literal || value.elements() != 1) return std::nullopt;
   if (!value.literal->floats.empty()) return value.literal->floats[0];
@@ -81,8 +81,8 @@ struct GivenInts {
   return std::nullopt;
 }
 
-/// ONNX's float attributes have 32 bits: 0.1 arrives as 0.10000000149. This is the shortest decimal that means the same
-/// float.
+/// ONNX's float attributes have 32 bits: 0.1 arrives as 0.10000000149. Returns the shortest decimal that denotes the
+/// same float.
 [[nodiscard]] inline double decimal(double number) {
   const auto narrow = static_cast<float>(number);
   if (!std::isfinite(number) || static_cast<double>(narrow) != number) return number;
@@ -92,8 +92,9 @@ struct GivenInts {
   return number == 0 ? 0 : number;
 }
 
-/// Whether input `i`, the zero point of a quantised tensor, may be other than 0: computed at run time, or known to be.
-/// A list for each channel whose numbers are not known counts as 0: every quantiser makes weights like that.
+/// Whether input `i`, the zero point of a quantised tensor, may differ from 0: it is computed at run time, or is a
+/// constant known to differ. A list per channel whose numbers are not known counts as 0: every quantiser produces such
+/// weights.
 [[nodiscard]] inline bool has_zero_point(const Node& node, const Graph& graph, std::size_t i) {
   const Value* zero_point = optional_input(node, graph, i);
   if (!zero_point) return false;
@@ -103,7 +104,7 @@ struct GivenInts {
   return std::any_of(numbers.begin(), numbers.end(), [](auto number) { return number != 0; });
 }
 
-/// A type that is named only where it differs from the layer's own.
+/// The type if it differs from the layer's own, otherwise empty.
 [[nodiscard]] inline std::optional<DataType> if_other(DataType type, DataType own) {
   return type == own ? std::nullopt : std::optional(type);
 }

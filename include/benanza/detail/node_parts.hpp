@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the nodes are called that the importer puts in the place of one: its name, which one of them keeps, and one of
-// these. Before an attention that projects too there are a product and a bias; others are numbered.
+// Names of the nodes with which the importer replaces one node: each name is that of the original node plus one of
+// these suffixes, and one node keeps the name unchanged. An attention with projections is preceded by a product and a
+// bias; other parts are numbered.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@ namespace benanza {
 inline constexpr std::string_view product_part = "/product", bias_part = "/bias";
 inline constexpr std::array attention_parts{product_part, bias_part};
 
-/// Part 0 keeps the name. Few operators have as many parts as are looked for.
+/// Part 0 keeps the name. No more parts than this are searched for; few operators have as many.
 inline constexpr std::size_t most_parts = 16;
 [[nodiscard]] inline std::string numbered_part(std::size_t i) { return "/part." + std::to_string(i); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations as people write them on a command line.
+// Durations as users write them on a command line.
 #pragma once
 
 #include <benanza/error.hpp>

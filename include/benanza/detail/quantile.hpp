@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantiles as R's type 7 (Hyndman and Fan 1996): linear between the order statistics, so that p10 of few samples is
-// defined and moves smoothly with them. NaN marks a value that does not count.
+// defined and changes smoothly with them. NaN marks a value that does not count.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace benanza::detail {
   return sorted;
 }
 
-/// Quantile `p` in [0, 1] of ascending values; NaN for none.
+/// Quantile `p` in [0, 1] of values in ascending order. NaN if there are none.
 [[nodiscard]] inline double quantile_of_sorted(std::span<const double> sorted, double p) {
   if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
   const double position = p * static_cast<double>(sorted.size() - 1);
@@ -36,7 +36,7 @@ namespace benanza::detail {
   return quantile_of_sorted(sorted_finite(values), p);
 }
 
-/// Sample standard deviation (n - 1) over the mean of the values that count; 0 for fewer than two.
+/// Sample standard deviation (n - 1) divided by the mean of the values that count. 0 for fewer than two values.
 [[nodiscard]] inline double coefficient_of_variation(std::span<const double> values) {
   double mean = 0, squares = 0;
   std::size_t count = 0;
@@ -49,8 +49,9 @@ namespace benanza::detail {
   return count < 2 || mean == 0 ? 0 : std::sqrt(squares / static_cast<double>(count - 1)) / mean;
 }
 
-/// Half the range of a quantile over `groups` consecutive parts of the values, relative to the quantile of all: how far
-/// the statistic moved during the run (docs/measuring.md, "Uncertainty"). Infinite when a part has no finite value.
+/// Half the range of a quantile over `groups` consecutive parts of the values, relative to the quantile of all values:
+/// how much the statistic changed during the run (docs/measuring.md, "Uncertainty"). Infinite if a part has no finite
+/// value.
 [[nodiscard]] inline double group_uncertainty(std::span<const double> values, double p, std::size_t groups) {
   double least = std::numeric_limits<double>::infinity(), most = -least;
   for (std::size_t g = 0; g < groups; ++g) {

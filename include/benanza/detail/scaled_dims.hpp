@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of QuantizeLinear's and DequantizeLinear's x by what one scale belongs to.
+// The shape of QuantizeLinear's and DequantizeLinear's x, divided according to what one scale applies to.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -10,11 +10,11 @@
 namespace benanza::detail {
 
 struct Scaled {
-  TensorShape x{};         ///< outer, channels, inner; 1, all, 1 where there is one scale
-  std::int64_t block = 0;  ///< channels that share the scales of each inner place; 0: each channel has one for all
+  TensorShape x{};         ///< outer, channels, inner; 1, all, 1 if there is only one scale
+  std::int64_t block = 0;  ///< channels that share a scale at each inner position; 0: one scale per channel
 };
 
-/// Nothing where the scales do not fit x.
+/// Empty if the scales do not fit x.
 [[nodiscard]] inline std::optional<Scaled> scaled_dims(const Node& node, const Graph& graph) {
   const Value& x = graph.input(node, 0);
   const Value* scale = node.op_type == "DynamicQuantizeLinear" ? nullptr : optional_input(node, graph, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of a command line that a person may type again.
+// Words of a command line that a user may type again.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace benanza::detail {
 
-/// As a POSIX shell reads it: in quotes where the word has a character that a shell may take for its own.
+/// The word as a POSIX shell reads it: in quotes if it has a character that a shell may interpret.
 [[nodiscard]] inline std::string shell_word(std::string_view word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
   if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);

@@ -14,10 +14,10 @@
 
 namespace benanza::detail {
 
-/// A format of sign, exponent and mantissa. `uz`: one NaN at the place of the negative zero, no infinities.
+/// A format of sign, exponent and mantissa. `uz`: one NaN in place of the negative zero, no infinities.
 struct SmallFloat {
   int exponent_bits = 5, mantissa_bits = 10, bias = 15;
-  bool infinity = true;  // the top exponent is kept for infinity and NaN
+  bool infinity = true;  // the top exponent is reserved for infinity and NaN
   bool uz = false;
   bool not_a_number = true;  // without infinity: all ones are NaN
   double largest = 65504;
@@ -64,20 +64,20 @@ struct SmallFloat {
   return sign * std::ldexp(static_cast<double>(mantissa + (exponent == 0 ? 0U : 1U << format.mantissa_bits)), scale);
 }
 
-/// Rounds to nearest, ties to even. What is too large becomes the largest number where `saturate`, otherwise infinity,
-/// or NaN in a format without infinity.
+/// Rounds to nearest, ties to even. A value that is too large becomes the largest number if `saturate` is set;
+/// otherwise infinity, or NaN in a format without infinity.
 [[nodiscard]] inline std::uint32_t encode(const SmallFloat& format, double value, bool saturate) {
   const std::uint32_t sign = std::signbit(value) ? 1U << format.sign_shift() : 0U;
   if (std::isnan(value)) {
     if (format.infinity) return sign | (format.infinite() + (1U << (format.mantissa_bits - 1)));
     return format.not_a_number ? format.nan()
-                               : 1U << format.sign_shift();  // ONNX's vectors have a negative zero for it in 4 bits
+                               : 1U << format.sign_shift();  // ONNX's 4-bit vectors have a negative zero instead
   }
   double magnitude = std::fabs(value);
   int exponent = 0;
   if (magnitude > format.largest * 2) magnitude = format.largest * 2;  // keeps what follows in range; infinity too
   std::frexp(magnitude, &exponent);
-  exponent = std::max(exponent - 1, 1 - format.bias);  // the leading bit's; the subnormal numbers share the lowest
+  exponent = std::max(exponent - 1, 1 - format.bias);  // of the leading bit; the subnormal numbers share the lowest
   double steps = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
   if (std::ldexp(steps, exponent - format.mantissa_bits) > format.largest) {
     if (!saturate && !(format.infinity || format.not_a_number || format.uz)) saturate = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attributes of a tree ensemble say about its trees: the least that any input makes them do.
+// What the attributes of a tree ensemble say about its trees: the least work that any input causes.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -19,18 +19,19 @@ namespace benanza::detail {
 
 struct TreeFacts {
   std::int64_t trees = 0;
-  std::int64_t comparisons = 0;   ///< on the way to the shallowest leaf, of all trees together
-  std::int64_t leaf_weights = 0;  ///< fewest weights of a leaf; at least 1: what is there has to be asked
+  std::int64_t comparisons = 0;   ///< on the path to the shallowest leaf, summed over all trees
+  std::int64_t leaf_weights = 0;  ///< fewest weights of a leaf; at least 1, since each leaf has to be looked up
 };
 
-/// A branch of a tree, or a leaf. Branches name the nodes behind them by their places in a list.
+/// A branch of a tree, or a leaf. Branches refer to their child nodes by index in a list.
 struct TreeNode {
   std::size_t on_true = 0, on_false = 0;
   bool leaf = true;
   std::int64_t weights = 0;  ///< leaves only
 };
 
-/// What trees are with these roots; nothing where a node is reached twice or is not there.
+/// Facts about the trees that have these roots. Empty if there are no roots, or if a node is reached twice or does not
+/// exist.
 [[nodiscard]] inline std::optional<TreeFacts> tree_facts(const std::vector<TreeNode>& nodes,
                                                          const std::vector<std::size_t>& roots) {
   TreeFacts facts{.trees = static_cast<std::int64_t>(roots.size())};
@@ -59,7 +60,7 @@ struct TreeNode {
   return roots.empty() ? std::nullopt : std::optional(facts);
 }
 
-/// Facts of an ai.onnx.ml.TreeEnsemble: branches and leaves are lists of their own, and each leaf has one weight.
+/// Facts about an ai.onnx.ml.TreeEnsemble: branches and leaves are in separate lists, and each leaf has one weight.
 [[nodiscard]] inline std::optional<TreeFacts> trees_by_root(const Node& node) {
   const auto list = [&](std::string_view key) { return node.attribute<Dims>(key, {}); };
   const Dims on_true = list("nodes_truenodeids"), on_false = list("nodes_falsenodeids");
@@ -74,7 +75,7 @@ struct TreeNode {
     return nodes.size() - 1;
   };
   for (std::size_t i = 0; i < branches; ++i) {
-    // A tree that is one leaf is written as a branch with this leaf on both sides.
+    // A tree that consists of one leaf is written as a branch with this leaf on both sides.
     if (true_leaf[i] != 0 && false_leaf[i] != 0 && on_true[i] == on_false[i]) {
       nodes[i].weights = 1;
       continue;
@@ -87,7 +88,7 @@ struct TreeNode {
   return tree_facts(nodes, roots);
 }
 
-/// Facts of a classifier or a regressor: nodes have a number within their tree. `weights` is "class" or "target".
+/// Facts about a classifier or a regressor: nodes are numbered within their tree. `weights` is "class" or "target".
 [[nodiscard]] inline std::optional<TreeFacts> trees_by_id(const Node& node, const std::string& weights) {
   const auto list = [&](std::string_view key) { return node.attribute<Dims>(key, {}); };
   const Dims trees = list("nodes_treeids"), ids = list("nodes_nodeids");
@@ -119,7 +120,7 @@ struct TreeNode {
   return tree_facts(nodes, roots);
 }
 
-/// Nothing for a node whose lists do not make trees.
+/// Empty for a node whose lists do not form trees.
 [[nodiscard]] inline std::optional<TreeFacts> tree_facts(const Node& node) {
   if (node.op_type == "TreeEnsemble") return trees_by_root(node);
   return trees_by_id(node, node.op_type == "TreeEnsembleClassifier" ? "class" : "target");

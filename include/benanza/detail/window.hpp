@@ -12,7 +12,7 @@
 
 namespace benanza::detail {
 
-/// Entry `i` of an optional per-axis list: 1 (or `otherwise`) when the list was left out.
+/// Entry `i` of an optional per-axis list: 1 (or `otherwise`) if the list is left out.
 [[nodiscard]] constexpr std::int64_t at_or(const TensorShape& list, std::size_t i, std::int64_t otherwise) {
   return list.empty() ? otherwise : list[i];
 }
@@ -26,7 +26,7 @@ struct Window {
     const std::int64_t span = size + pad_begin + pad_end - dilation * (kernel - 1) - 1;
     return span < 0 ? 0 : span / stride + 1;
   }
-  /// Pairs (output position, tap) that read a real element and not padding.
+  /// Pairs (output position, tap) that read a real element instead of padding.
   [[nodiscard]] constexpr std::int64_t in_range_taps() const { return in_range_taps(outputs()); }
   /// The same over the first `count` positions.
   [[nodiscard]] constexpr std::int64_t in_range_taps(std::int64_t count) const {
@@ -40,8 +40,8 @@ struct Window {
     }
     return taps;
   }
-  /// Elements that at least one window reads: fewer than `size` where the stride steps over some. Taps of equal offset
-  /// modulo the stride walk over the same elements, each over `outputs()` of them in a row.
+  /// Elements that at least one window reads: fewer than `size` if the stride skips some. Taps with equal offset modulo
+  /// the stride traverse the same elements, each over `outputs()` consecutive ones.
   [[nodiscard]] std::int64_t touched() const {
     const std::int64_t count = outputs();
     if (dilation == 1 && stride <= kernel && count > 0)
@@ -76,7 +76,7 @@ struct Window {
           .dilation = at_or(dilations, i, 1)};
 }
 
-/// Elements of x (N C spatial...) that windows read; nothing when they read all.
+/// Elements of x (N C spatial...) that windows read. Empty if they read all.
 [[nodiscard]] inline std::optional<std::int64_t> touched_elements(const TensorShape& x,
                                                                   std::span<const std::int64_t> kernel,
                                                                   const TensorShape& pads, const TensorShape& strides,

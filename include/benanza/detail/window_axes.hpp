@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // WindowAxes: the spatial attributes of ONNX's Conv, ConvTranspose and pools, resolved and in one spelling: SAME
-// padding computed, axes on which nothing happens dropped, strides and dilations without effect set to 1, at least two
-// axes.
+// padding is computed, axes on which nothing happens are dropped, strides and dilations without effect are set to 1,
+// and there are at least two axes.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -24,8 +24,8 @@ struct WindowAxis {
 
 class WindowAxes {
  public:
-  /// Sizes of x and of the kernel, with the node's strides, dilations and explicit pads. Nothing if the lists do not
-  /// fit together.
+  /// Sizes of x and of the kernel, with the node's strides, dilations and explicit pads. Empty if the lists do not fit
+  /// together.
   [[nodiscard]] static std::optional<WindowAxes> read(const Node& node, std::span<const std::int64_t> sizes,
                                                       std::span<const std::int64_t> kernel) {
     const std::size_t count = sizes.size();
@@ -50,8 +50,8 @@ class WindowAxes {
     return result;
   }
 
-  /// ONNX Conv, auto_pad: SAME gives ceil(size / stride) positions, the odd cell at the end (UPPER) or at the beginning
-  /// (LOWER); VALID none.
+  /// ONNX Conv, auto_pad: SAME gives ceil(size / stride) positions, with the odd cell at the end (UPPER) or at the
+  /// beginning (LOWER); VALID adds no padding.
   void resolve_same_padding(const std::string& auto_pad) {
     if (auto_pad == "NOTSET" || auto_pad.empty()) return;
     for (auto& [axis, ceil_pad, output_padding] : axes) {
@@ -63,8 +63,8 @@ class WindowAxes {
     }
   }
 
-  /// ONNX MaxPool, ceil_mode: positions are rounded up, but a window that would start in the padding at the end is left
-  /// out. The cells that the last window reaches beyond the given padding become part of it.
+  /// ONNX MaxPool, ceil_mode: the number of positions is rounded up, but a window that would start in the padding at
+  /// the end is left out. Cells that the last window reads beyond the given padding are added to the padding.
   void resolve_ceil_mode() {
     for (auto& [axis, ceil_pad, output_padding] : axes) {
       const std::int64_t padded_size = axis.size + axis.pad_begin + axis.pad_end;
@@ -76,7 +76,7 @@ class WindowAxes {
     }
   }
 
-  /// Brings convolutions and pools that do the same work to one spelling. `transposed`: of ConvTranspose, where a
+  /// Brings convolutions and pools that do the same work to one spelling. `transposed`: for ConvTranspose, in which a
   /// stride spreads x.
   void canonicalise(bool transposed = false) {
     for (auto& [axis, ceil_pad, output_padding] : axes) {
@@ -91,7 +91,7 @@ class WindowAxes {
     while (axes.size() < 2) axes.insert(axes.begin(), WindowAxis{});
   }
 
-  /// `first`, `second` and one number of each axis: the shape of x or of w.
+  /// `first`, `second`, then one number per axis: the shape of x or of w.
   [[nodiscard]] TensorShape shape(std::int64_t first, std::int64_t second, std::int64_t Window::*number) const {
     TensorShape result{first, second};
     for (const auto& axis : axes) result.push_back(axis.window.*number);
@@ -100,7 +100,7 @@ class WindowAxes {
   [[nodiscard]] TensorShape kernel() const {
     return list([](const WindowAxis& axis) { return axis.window.kernel; });
   }
-  // Lists that are empty when every entry is the default.
+  // Lists are empty if every entry is the default.
   [[nodiscard]] TensorShape strides() const {
     return list([](const WindowAxis& axis) { return axis.window.stride; }, 1);
   }
