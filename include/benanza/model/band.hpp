@@ -9,7 +9,7 @@
 
 namespace benanza {
 
-/// Elements with `least` <= column - row <= `most`; none where `least` is greater.
+/// Elements with `least` <= column - row <= `most`. Empty if `least` is greater.
 struct Band {
   static constexpr std::int64_t below = std::numeric_limits<std::int64_t>::min() / 4,
                                 above = std::numeric_limits<std::int64_t>::max() / 4;
@@ -25,11 +25,11 @@ struct Band {
     return !empty() && most >= 0 && least <= columns - rows;
   }
   [[nodiscard]] Band transposed() const { return {-most, -least}; }
-  /// The band of the part of the matrix that begins at a row and a column.
+  /// The band of the submatrix that begins at a row and a column.
   [[nodiscard]] Band from(std::int64_t row, std::int64_t column) const {
     return {least - column + row, most - column + row};
   }
-  /// All other elements, where they are a band.
+  /// All other elements, if they form a band.
   [[nodiscard]] std::optional<Band> complement() const {
     if (empty()) return Band{};
     if (least <= below / 2 && most >= above / 2) return Band{1, 0};
@@ -41,18 +41,18 @@ struct Band {
 [[nodiscard]] inline Band common(const Band& a, const Band& b) {
   return {std::max(a.least, b.least), std::min(a.most, b.most)};
 }
-/// The least band around both.
+/// The smallest band that contains both.
 [[nodiscard]] inline Band around(const Band& a, const Band& b) {
   if (a.empty() || b.empty()) return a.empty() ? b : a;
   return {std::min(a.least, b.least), std::max(a.most, b.most)};
 }
 
-/// A constant whose last two axes have one number outside of a band, and one or several within it; the band is the same
-/// in all matrices.
+/// A constant whose last two axes contain one number outside of a band, and one or several numbers within it. The band
+/// is the same in all matrices.
 struct BandedNumbers {
   Band band{};
   double inside = 0, outside = 0;
-  bool differ = false;  ///< those within it: `inside` is one of them
+  bool differ = false;  ///< numbers within the band differ: `inside` is one of them
   bool operator==(const BandedNumbers&) const = default;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ComposedAttention: attention as a library of products sees it: scores = q k' * scale + mask, a softmax over the last
-// dimension, y = scores v. oneDNN's plans and suites that stand alone put the same problem, in these dimensions.
+// ComposedAttention: attention as a library of matrix products sees it: scores = q k' * scale + mask, a softmax over
+// the last dimension, y = scores v. oneDNN's plans and stand-alone suites state the same problem, in these dimensions.
 #pragma once
 
 #include <benanza/detail/fold_leading.hpp>
@@ -14,24 +14,25 @@
 
 namespace benanza::detail {
 
-/// A tensor of a product: batch, heads of keys, query heads of each, rows, columns, as far as they were not folded.
-/// Strides are in elements; those of dimensions of 1 do not count.
+/// A tensor of a product: batch, heads of keys, query heads per head of keys, rows, columns, except for dimensions that
+/// were folded. Strides are in elements; strides of dimensions of 1 do not count.
 struct ProductOperand {
   std::vector<std::int64_t> dims{}, strides{};
 };
 
-/// For a number of query heads that is a multiple of that of key heads.
+/// For a number of query heads that is a multiple of the number of key heads.
 struct ComposedAttention {
-  ProductOperand q{}, k{}, v{}, y{};  ///< k has the depth as its rows and the keys as its columns
-  /// Row-major. `mask` and `bounds` are added to the scores and broadcast; empty where the layer has none. Bounds say
-  /// that a query does not see all keys: it sees those from `from` + its number on, up to before `to` + its number.
+  ProductOperand q{}, k{}, v{}, y{};  ///< rows of k are its depth, its columns are the keys
+  /// Row-major. `mask` and `bounds` are added to the scores and broadcast; they are empty if the layer has none. With
+  /// bounds, a query does not see all keys: it sees the keys from `from` + its number on, up to but excluding `to` +
+  /// its number.
   std::vector<std::int64_t> scores{}, mask{}, bounds{};
   std::int64_t from = 0, to = 0;
 
   [[nodiscard]] static ComposedAttention of(const op::Attention& op) {
     const std::int64_t batch = op.q[0], heads = op.q[1], kv_heads = op.k[1], queries = op.q[2], keys = op.k[2],
                        depth = op.q[3], width = op.v[3];
-    // Query heads that share keys and values: more rows of one product where the mask and the memory allow it,
+    // Query heads that share keys and values become more rows of one product if the mask and the memory allow it,
     // otherwise a dimension over which k and v broadcast.
     const std::int64_t mask_heads = op.mask.size() < 3 ? 1 : op.mask[op.mask.size() - 3];
     const bool is_bounded = op.causal || op.before >= 0 || op.after >= 0;
@@ -53,7 +54,7 @@ struct ComposedAttention {
       together.push_back(&made.mask);
     }
     if (op.tokens_first()) {
-      // Four dimensions, which is what kernels know that read heads side by side; none is folded into another one.
+      // Four dimensions, as expected by kernels that read heads side by side; none is folded into another.
       const auto strides = [&](bool tokens_first, std::int64_t operand_heads, std::int64_t tokens, std::int64_t columns,
                                std::int64_t repeated) -> std::vector<std::int64_t> {
         const std::int64_t head = tokens_first ? columns : tokens * columns;

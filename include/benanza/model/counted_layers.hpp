@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unique layers by whatever rule says which layers are the same, and what of them a database of other models already
-// has.
+// Unique layers, according to any rule that says which layers are the same, and which of them a database of other
+// models already contains.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -14,11 +14,11 @@
 namespace benanza {
 
 struct CountedLayer {
-  std::int64_t count = 0;         ///< layers of the model that are this one
-  std::optional<Seconds> time{};  ///< what it costs, in the terms of who counts; nothing: not known
+  std::int64_t count = 0;         ///< layers of the model that are equal to this one
+  std::optional<Seconds> time{};  ///< what it costs, in the caller's terms; empty if not known
 };
 
-/// By the text that tells unique layers apart.
+/// Keyed by the text that distinguishes unique layers.
 using CountedLayers = std::map<std::string, CountedLayer>;
 
 inline void merge(CountedLayers& into, const CountedLayers& from) {
@@ -31,12 +31,12 @@ inline void merge(CountedLayers& into, const CountedLayers& from) {
 
 /// What a database of other models saves.
 struct KnownLayers {
-  std::string model{};           ///< empty: of several models together
+  std::string model{};           ///< empty for several models together
   std::int64_t layers = 0;       ///< with repeats
   std::int64_t unique = 0;       ///< distinct ones among these
-  std::int64_t known = 0;        ///< unique ones that the others have
-  std::int64_t timed = 0;        ///< unique ones whose time is known
-  Seconds time{}, known_time{};  ///< timed ones, each once: all, and those that the others have
+  std::int64_t known = 0;        ///< unique layers that the other models have
+  std::int64_t timed = 0;        ///< unique layers whose time is known
+  Seconds time{}, known_time{};  ///< of the timed layers, each once: all, and those that the other models have
 
   [[nodiscard]] std::int64_t added() const { return unique - known; }
   [[nodiscard]] Seconds added_time() const { return time - known_time; }

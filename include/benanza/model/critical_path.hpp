@@ -21,18 +21,18 @@ struct Predecessor {
 
 struct CriticalPath {
   Seconds length{};
-  std::vector<bool> on_path{};  ///< one for each layer
+  std::vector<bool> on_path{};  ///< one per layer
 };
 
-/// `times[i]` for layer i, whose predecessors all come before it. finish(i) = max(finish(p) + time(i) for an ordinary
-/// p, finish(p) for a late one). If several paths are longest, the one through the earliest layers is marked.
+/// `times[i]` is the time of layer i, whose predecessors all come before it. finish(i) = max(finish(p) + time(i) for an
+/// ordinary p, finish(p) for a late one). If several paths are longest, the one through the earliest layers is marked.
 [[nodiscard]] inline CriticalPath critical_path(std::span<const Seconds> times,
                                                 std::span<const std::vector<Predecessor>> predecessors) {
   constexpr std::size_t none = static_cast<std::size_t>(-1);
   const std::size_t count = times.size();
   std::vector<Seconds> finish(count);
   std::vector<std::size_t> through(count, none);
-  std::vector<bool> runs(count, true);  // false where a late operand alone decides the end
+  std::vector<bool> runs(count, true);  // false if a late operand alone determines the end
   CriticalPath result{.on_path = std::vector<bool>(count, false)};
   std::size_t last = none;
   for (std::size_t i = 0; i < count; ++i) {

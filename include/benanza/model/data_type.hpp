@@ -38,7 +38,7 @@ enum class DataType : std::uint8_t {
   c64,
   c128,
   string,
-  tf32  ///< f32 in memory, products of which may be rounded to 11 significant bits first; of products only
+  tf32  ///< f32 in memory; products may first round it to 11 significant bits; used for products only
 };
 
 namespace detail {
@@ -62,7 +62,7 @@ inline constexpr std::array<DataTypeFacts, 29> data_type_facts{{
   return detail::data_type_facts[static_cast<std::size_t>(type)].name;
 }
 
-/// Bits that one element takes in memory. Strings count 128, the size of a pointer and a length.
+/// Bits that one element takes in memory. A string counts as 128, the size of a pointer and a length.
 [[nodiscard]] constexpr int bits(DataType type) { return detail::data_type_facts[static_cast<std::size_t>(type)].bits; }
 
 [[nodiscard]] constexpr std::optional<DataType> data_type_from_name(std::string_view text) {
@@ -71,7 +71,7 @@ inline constexpr std::array<DataTypeFacts, 29> data_type_facts{{
   return std::nullopt;
 }
 
-/// From the number in TensorProto.DataType (onnx.proto); nothing for UNDEFINED and for numbers that ONNX does not have.
+/// From the number in TensorProto.DataType (onnx.proto). Empty for UNDEFINED and for numbers that ONNX does not define.
 [[nodiscard]] constexpr std::optional<DataType> data_type_from_onnx(int number) {
   for (std::size_t i = 0; i < detail::data_type_facts.size(); ++i)
     if (number != 0 && detail::data_type_facts[i].onnx == number) return static_cast<DataType>(i);
@@ -97,13 +97,13 @@ inline constexpr std::array<DataTypeFacts, 29> data_type_facts{{
   }
 }
 
-/// The type of a tensor's elements in memory: tf32 is a way to multiply f32.
+/// The type of a tensor's elements in memory: tf32 only affects how f32 is multiplied.
 [[nodiscard]] constexpr DataType stored_type(DataType type) { return type == DataType::tf32 ? DataType::f32 : type; }
-/// Floats of 8 bits with a sign: the last bit of a number is up to a quarter of it.
+/// Signed floats of 8 bits: the last bit of a number is up to a quarter of its value.
 [[nodiscard]] constexpr bool has_coarse_steps(DataType type) {
   return is_float(type) && bits(type) == 8 && type != DataType::f8e8m0;
 }
-/// Integers of 8 bits, with and without sign: what quantised tensors hold.
+/// Integers of 8 bits, signed and unsigned: the elements of quantised tensors.
 [[nodiscard]] constexpr bool is_8_bit(DataType type) { return type == DataType::i8 || type == DataType::u8; }
 
 }  // namespace benanza

@@ -10,8 +10,8 @@
 namespace benanza {
 
 struct DeadWork {
-  std::vector<std::string> readers{};  ///< who reads a part alone: `'Slice_7' (Slice) reads 1 of 197 along axis 1`
-  std::vector<std::string> nodes{};    ///< that make more than is read
+  std::vector<std::string> readers{};  ///< readers of only a part: `'Slice_7' (Slice) reads 1 of 197 along axis 1`
+  std::vector<std::string> nodes{};    ///< nodes that compute more than is read
   Flops flops{};                       ///< sum over all passes
 };
 

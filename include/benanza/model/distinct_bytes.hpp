@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DistinctBytes: how much of the stored tensors behind its operands a layer touches.
+// DistinctBytes: how many bytes a layer touches of the stored tensors behind its operands.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -16,11 +16,11 @@
 
 namespace benanza::detail {
 
-/// Distinct bytes that a set of tensors stands for: no base counts more often than it has bytes.
+/// Distinct bytes that a set of tensors refers to: for each base, at most as many bytes count as it has.
 class DistinctBytes {
  public:
   explicit DistinctBytes(const LayerGraph& graph) : graph_(&graph) {}
-  /// Adds what a reader of `tensor` fetches when it touches `touched` bytes of it and needs a share of them.
+  /// Adds what a reader of `tensor` fetches if it touches `touched` bytes of it and needs a share of them.
   void add(TensorId tensor, Bytes touched, double needed = 1) {
     const LayerTensor& t = graph_->tensors[tensor];
     Bytes behind{};
@@ -47,7 +47,7 @@ class DistinctBytes {
   std::map<TensorId, Bytes> bytes_{};
 };
 
-/// Bytes of result `i` that a layer writes: all of it, unless its operator updates what is there, or may do so.
+/// Bytes of result `i` that a layer writes: all of it, unless its operator updates a result in place, or may do so.
 [[nodiscard]] inline Bytes touched_output(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !writes_all(opaque->op.view(), i)) return {};
   const Operands all = operands(layer);
@@ -55,8 +55,8 @@ class DistinctBytes {
   return std::min(tensor.bytes(), Bytes{static_cast<double>(all.outputs[i].touched_bytes())});
 }
 
-/// Whether input `i` is a list of sizes, axes or places, or a limit, which the file holds: a program has it in its code
-/// and reads it from no memory.
+/// Whether input `i` is a list of sizes, axes or positions, or a limit, that the file contains. A program has it in its
+/// code and does not read it from memory.
 [[nodiscard]] inline bool is_setting(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   if (i == 0 || !tensor.constant) return false;
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Fourier>(layer))
@@ -70,8 +70,8 @@ class DistinctBytes {
   return is_any_of(static_cast<const TakeSettings*>(nullptr));
 }
 
-/// The share of operand `i` of attention that queries see: of a cache those of its rows that hold keys from before the
-/// call, of the call's own keys and values those behind the first that any query sees.
+/// The share of operand `i` of attention that queries see. For a cache, this is the share of its rows that hold keys
+/// from before the call. For the call's own keys and values, it is the share from the first one that any query sees.
 [[nodiscard]] inline double seen_share(const std::vector<std::int64_t>& dims, const op::Attention& attention,
                                        std::size_t i) {
   const auto& k = attention.k;
@@ -79,7 +79,7 @@ class DistinctBytes {
   const std::size_t rank = dims.size();
   std::int64_t rows = k[2], seen = last - first;
   const bool is_mask = to_shape(padded(dims, 4)) == attention.mask;
-  if (i > 2 && rank >= 4 && !is_mask) {  // a cache, which may have room for more keys than it holds
+  if (i > 2 && rank >= 4 && !is_mask) {  // a cache, which may have capacity for more keys than it holds
     rows = dims[rank - 2];
     seen = std::min({last, k[2] - attention.q[2], rows}) - first;
   } else if (i <= 2 && rank <= 4) {
@@ -89,16 +89,16 @@ class DistinctBytes {
   return rows > 0 ? static_cast<double>(std::clamp<std::int64_t>(seen, 0, rows)) / static_cast<double>(rows) : 1;
 }
 
-/// Bytes of input `i` that a layer touches: all of it, unless its operator reads a part of its first operand (Gather,
-/// Slice, strides), of the keys and values that it attends to, or of a table of angles; or reads nothing for certain
-/// (EyeLike asks for a shape alone; what has an unknown size may be empty; data may choose).
+/// Bytes of input `i` that a layer touches. This is all of it, unless its operator reads only a part of its first
+/// operand (Gather, Slice, strides), of the keys and values that it attends to, or of a table of angles. It is nothing
+/// if no read is certain (EyeLike needs only a shape; a tensor of unknown size may be empty; data may choose).
 [[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   const Operands all = operands(layer);
   if (all.inputs.empty() || is_setting(tensor, layer, i)) return {};
   if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !reads_all(opaque->op.view(), i)) return {};
   if (i != 0) {
     if (const auto* attention = std::get_if<op::Attention>(&layer)) {
-      constexpr std::size_t first_angles = 7;  // GroupQueryAttention: from here on tables with a row for each position
+      constexpr std::size_t first_angles = 7;  // GroupQueryAttention: tables from here on, one row per position
       if (i >= first_angles && tensor.dims.size() == 2 && tensor.dims[0] > attention->q[2])
         return tensor.bytes() * (static_cast<double>(attention->q[2]) / static_cast<double>(tensor.dims[0]));
       return tensor.bytes() * seen_share(tensor.dims, *attention, i);

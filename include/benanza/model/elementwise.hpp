@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ElementwiseFn: the functions of element-wise operators and of epilogues, one list for both, named as ONNX names them.
+// ElementwiseFn: the functions of element-wise operators and of epilogues, in one list, with their ONNX names.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace benanza {
 
 enum class ElementwiseFn : std::uint8_t {
-  // one operand; alpha and beta as in ONNX's attributes of that name
+  // one operand; alpha and beta are ONNX's attributes of that name
   abs,
   acos,
   acosh,
@@ -156,7 +156,7 @@ static_assert(elementwise_names[static_cast<std::size_t>(ElementwiseFn::add)] ==
 
 [[nodiscard]] constexpr const auto& enum_names(ElementwiseFn) { return detail::elementwise_names; }
 [[nodiscard]] constexpr bool is_binary(ElementwiseFn fn) { return fn >= ElementwiseFn::add; }
-/// Whether the result is a truth value whatever the operands' type.
+/// Whether the result is a truth value whatever the type of the operands.
 [[nodiscard]] constexpr bool is_predicate(ElementwiseFn fn) {
   using enum ElementwiseFn;
   switch (fn) {
@@ -174,7 +174,7 @@ static_assert(elementwise_names[static_cast<std::size_t>(ElementwiseFn::add)] ==
     default: return false;
   }
 }
-/// Whether the result is not a finite number for some numbers below or near zero.
+/// Whether some operands below or near zero give a result that is not a finite number.
 [[nodiscard]] constexpr bool needs_positive(ElementwiseFn fn) {
   using enum ElementwiseFn;
   return fn == log || fn == sqrt || fn == reciprocal || fn == acosh;

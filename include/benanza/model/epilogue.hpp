@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Epilogue: what is applied to a layer's result before it is written: bias, residual add, activation, in order. A
-// convolution with its bias is one layer in ONNX already; the other post-ops are put there by fusion.
+// Epilogue: the operations that are applied to a layer's result before it is written: bias, residual add, activation,
+// in order. A convolution with its bias is already one layer in ONNX; fusion adds the other post-ops.
 #pragma once
 
 #include <benanza/detail/magnitudes.hpp>
@@ -15,9 +15,9 @@
 
 namespace benanza {
 
-/// One step. For a function of two operands the other operand is `shape`: empty means a tensor of the result's own
-/// shape, otherwise it broadcasts to it. `channel` is a constant vector along the layer's channel axis (1 of a
-/// convolution, the last of a matrix product).
+/// One step. For a function of two operands, `shape` is the shape of the other operand: empty means the same shape as
+/// the result, any other shape broadcasts to it. `channel` is a constant vector along the layer's channel axis (1 for a
+/// convolution, the last for a matrix product).
 struct PostOp {
   ElementwiseFn fn = ElementwiseFn::relu;
   bool channel = false;
@@ -43,7 +43,7 @@ struct PostOp {
 /// The bias of a convolution or matrix product.
 inline constexpr PostOp bias = per_channel(ElementwiseFn::add);
 
-/// At most eight steps; fusion stops there.
+/// At most eight steps; fusion adds no more.
 class Epilogue {
  public:
   static constexpr std::size_t capacity = 8;
@@ -71,8 +71,8 @@ class Epilogue {
 
 namespace detail {
 /// Appends the operands that an epilogue reads, for a result of the given type and shape. The bias of a quantised
-/// product has 32 bits (ONNX QLinearConv, B). A root or logarithm in the epilogue makes all operands positive: results
-/// that are not numbers could not be compared.
+/// product has 32 bits (ONNX QLinearConv, B). If the epilogue has a root or a logarithm, all operands are made
+/// positive: NaN results could not be compared.
 inline void append_epilogue_operands(Operands& operands, const Epilogue& post, DataType type, const TensorShape& y,
                                      std::size_t channel_axis, bool quantized = false,
                                      const Magnitudes& magnitudes = {}) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fold_quantization: a graph of DequantizeLinear -> operator -> QuantizeLinear says in floats what an engine computes
-// in 8 bits ("QDQ"). The pass puts the quantised operator in the group's place: QLinearConv, QLinearMatMul, and the
-// operators of the com.microsoft domain that ONNX Runtime makes of it. So equal work has an equal signature, whichever
-// way a model is quantised, and every bound is one in the model's own types.
+// fold_quantization: a graph of DequantizeLinear -> operator -> QuantizeLinear describes in floats what an engine
+// computes in 8 bits ("QDQ"). This pass replaces each such group by the quantised operator: QLinearConv, QLinearMatMul,
+// and the operators of the com.microsoft domain into which ONNX Runtime converts it. Equal work then has an equal
+// signature however a model is quantised, and every bound holds for the model's own types.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -19,21 +19,21 @@
 
 namespace benanza {
 
-/// Folds what can be folded and drops the conversions that no layer reads any more; what is dequantised from a constant
-/// alone is a constant. The rest stays as it is. Bodies of control flow are left alone: each is folded as its own
-/// graph.
+/// Folds what can be folded and drops conversions that no layer reads any more. A tensor that is dequantised from a
+/// constant becomes a constant. Everything else is unchanged. Bodies of control flow are not folded here: each is
+/// folded as a graph of its own.
 void fold_quantization(Graph& graph);
 
 namespace detail {
 
-// Operators that compute on quantised tensors, by what becomes of them.
+// Operators that compute on quantised tensors, grouped by how they are replaced.
 inline constexpr std::array<std::string_view, 3> quantized_products{"Conv", "MatMul", "Gemm"};
 inline constexpr std::array<std::string_view, 2> quantized_binaries{"Add", "Mul"};
 inline constexpr std::array<std::string_view, 3> quantized_averages{"AveragePool", "GlobalAveragePool", "ReduceMean"};
 inline constexpr std::array<std::string_view, 12> quantized_unaries{"Clip",      "Elu",       "Gelu",  "HardSigmoid",
                                                                     "HardSwish", "LeakyRelu", "Mish",  "Relu",
                                                                     "Sigmoid",   "Softplus",  "Swish", "Tanh"};
-/// Their result has the elements of their operand, whatever these mean.
+/// Their result consists of elements of their operand, whatever the values mean.
 inline constexpr std::array<std::string_view, 16> element_keepers{
     "MaxPool", "GlobalMaxPool", "Reshape", "Flatten",      "Squeeze",      "Unsqueeze", "Transpose", "Slice",
     "Split",   "Concat",        "Gather",  "DepthToSpace", "SpaceToDepth", "Expand",    "Tile",      "Identity"};
@@ -68,7 +68,7 @@ class QuantizationFold {
   }
 
  private:
-  /// A tensor of 8 bits (a bias: of 32) with its scale and zero point.
+  /// A tensor of 8 bits (32 for a bias) with its scale and zero point.
   struct Quantized {
     ValueId value = 0;
     std::optional<ValueId> scale{}, zero_point{};
@@ -84,7 +84,7 @@ class QuantizationFold {
     return uses_[id].size() == 1 && std::find(kept_.begin(), kept_.end(), id) == kept_.end();
   }
 
-  /// What a float tensor was dequantised from.
+  /// The tensor from which a float tensor was dequantised.
   [[nodiscard]] std::optional<Quantized> source(const std::optional<ValueId>& id, bool wide = false) const {
     if (!id) return std::nullopt;
     if (const auto made = quantized_.find(*id); made != quantized_.end()) return made->second;
@@ -96,7 +96,8 @@ class QuantizationFold {
     return Quantized{*maker.inputs[0], maker.inputs[1], optional_id(maker, 2)};
   }
 
-  /// What a float tensor is quantised to: by its only reader, or after a reader that keeps elements or limits them.
+  /// The tensor to which a float tensor is quantised: by its only reader, or after a reader that keeps elements or
+  /// clips them.
   [[nodiscard]] std::optional<Quantized> target(const std::optional<ValueId>& id) {
     if (!id || *id >= uses_.size() || !has_one_reader(*id)) return std::nullopt;
     const Node& reader = graph_.nodes[uses_[*id][0]];
@@ -113,14 +114,14 @@ class QuantizationFold {
     if (!passes || !reader.domain.empty()) return std::nullopt;
     const auto behind = target(reader.outputs[0]);
     if (!behind) return std::nullopt;
-    quantized_[*reader.outputs[0]] = *behind;  // made by the reader when its turn comes
+    quantized_[*reader.outputs[0]] = *behind;  // the reader makes it when it is folded
     Value value = graph_.value(*id);
     value.name += "_quantized";
     value.type = graph_.value(behind->value).type;
     graph_.values.push_back(std::move(value));
     return quantized_[*id] = Quantized{graph_.values.size() - 1, behind->scale, behind->zero_point};
   }
-  /// The quantised form of a result: `target` settled it while an earlier node was folded, or settles it now.
+  /// The quantised form of a result: `target` determined it while an earlier node was folded, or determines it now.
   [[nodiscard]] std::optional<Quantized> result(const std::optional<ValueId>& id) {
     if (id)
       if (const auto settled = quantized_.find(*id); settled != quantized_.end()) return settled->second;
@@ -137,7 +138,7 @@ class QuantizationFold {
     if (is_among(element_keepers, node.op_type)) keep(node);
   }
 
-  /// Its result stays in floats where nothing quantises it.
+  /// The result stays in floats if nothing quantises it.
   void product(Node& node) {
     const auto x = source(optional_id(node, 0)), w = source(optional_id(node, 1));
     if (!x || !w) return;
@@ -160,7 +161,7 @@ class QuantizationFold {
     node.op_type = "QLinear" + node.op_type;
   }
 
-  /// One or two operands, all of which are quantised, and so is the result. Further inputs become attributes.
+  /// For one or two operands, if all of them and the result are quantised. Further inputs become attributes.
   void elementwise(Node& node, std::size_t operands) {
     std::vector<Quantized> given;
     for (std::size_t i = 0; i < operands; ++i) {
@@ -197,7 +198,7 @@ class QuantizationFold {
     return true;
   }
 
-  /// Moves 8-bit elements instead of floats, where all of its operands and results are such.
+  /// Moves 8-bit elements instead of floats, if all operands and results are quantised.
   void keep(Node& node) {
     auto inputs = node.inputs, outputs = node.outputs;
     bool any = false;
@@ -226,7 +227,7 @@ class QuantizationFold {
     return id < uses_.size() && has_one_reader(id) && is(graph_.nodes[uses_[id][0]], "QuantizeLinear");
   }
 
-  /// Conversions that no layer reads any more, and those of constants, which are done beforehand.
+  /// Drops conversions that no layer reads any more, and conversions of constants, which can be done beforehand.
   void drop_unread() {
     std::vector<std::size_t> reads(graph_.values.size(), 0);
     for (auto id : kept_) ++reads[id];
@@ -249,11 +250,11 @@ class QuantizationFold {
   }
 
   Graph& graph_;
-  std::vector<std::optional<std::size_t>> maker_;  // by value; only those that the graph came with
-  std::vector<std::vector<std::size_t>> uses_;     // one entry a use
-  std::vector<ValueId> kept_{};                    // outputs, and what bodies read
+  std::vector<std::optional<std::size_t>> maker_;  // by value; only the values of the original graph
+  std::vector<std::vector<std::size_t>> uses_;     // one entry per use
+  std::vector<ValueId> kept_{};                    // outputs, and values that bodies read
   std::vector<bool> dropped_{};                    // nodes
-  std::map<ValueId, Quantized> quantized_{};       // float value -> what is made in its place
+  std::map<ValueId, Quantized> quantized_{};       // float value -> the quantised tensor that replaces it
 };
 
 }  // namespace detail

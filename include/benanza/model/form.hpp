@@ -8,7 +8,7 @@
 
 namespace benanza {
 
-/// single: a layer is an ONNX node; fused: a layer is a group of nodes that one library call can do.
+/// single: a layer is an ONNX node; fused: a layer is a group of nodes that one library call can compute.
 enum class Form : std::uint8_t { single, fused };
 [[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(Form) { return {"single", "fused"}; }
 

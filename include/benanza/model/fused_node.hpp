@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime's optimiser writes into nodes of its own: an activation that was fused in, and channels that lie
-// last.
+// What ONNX Runtime's optimiser writes into its own nodes: a fused activation, and channels as the last dimension.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -14,18 +13,18 @@
 
 namespace benanza::detail {
 
-/// Whether a window operator has channels as the last dimension, not as the second.
+/// Whether a window operator has channels as the last dimension instead of the second.
 [[nodiscard]] inline bool has_channels_last(const Node& node) {
   return node.attribute<std::int64_t>("channels_last", 0) != 0 || node.op_type.starts_with("Nhwc");
 }
 
-/// Dimensions as N C spatial..., where the node has them as N spatial... C.
+/// Dimensions as N C spatial..., if the node has them as N spatial... C.
 [[nodiscard]] inline Dims channels_first(const Node& node, Dims dims) {
   if (has_channels_last(node) && dims.size() > 2) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
   return dims;
 }
 
-/// Appends the activation that the attributes name; false for one that is not known.
+/// Appends the activation that the attributes name. False if it is not known.
 [[nodiscard]] inline bool append_activation(Epilogue& post, const Node& node) {
   struct Activation {
     std::string_view name;

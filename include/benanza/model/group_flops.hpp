@@ -11,8 +11,9 @@
 
 namespace benanza {
 
-/// That of the group's layer. Where no call does the whole: the least that its pieces and members do together, since a
-/// piece may do more than they, such as adding zeros for a bias that one of several products lacks.
+/// The arithmetic of the group's layer. If no single call computes the whole group, it is the least that its pieces and
+/// members do together. A piece may do more than its members, for example add zeros for a bias that one of several
+/// products lacks.
 [[nodiscard]] inline Flops group_flops(const Occurrence& group, const LayerGraph& single) {
   const std::size_t size = group.members.size();
   if (group.pieces.empty() || group.pieces[0].count == size) return cost(group.layer).flops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InlineText: a short word without heap, restricted to the characters of a signature's values.
+// InlineText: a short word without heap allocation, restricted to the characters of a signature's values.
 #pragma once
 
 #include <benanza/error.hpp>
@@ -9,7 +9,7 @@
 
 namespace benanza {
 
-/// At most 48 characters of `A-Za-z0-9_.-`; every other character becomes `_`, what is longer is cut.
+/// At most 48 characters of `A-Za-z0-9_.-`. Every other character becomes `_`; longer text is truncated.
 class InlineText {
  public:
   static constexpr std::size_t capacity = 48;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer: what every operator of the variant can be asked.
+// Layer: queries that every operator of the variant answers.
 #pragma once
 
 #include <benanza/model/cost.hpp>
@@ -34,7 +34,7 @@ constexpr void for_each_operator(Visit&& visit) {
   return detail::ask<Cost>(layer, [](const auto& op) { return cost(op.arithmetic(), op.operands()); });
 }
 
-/// Bytes of weights that one call touches: constant operands, but for those that say where to read.
+/// Bytes of weights that one call touches: constant operands, except those that say where to read.
 [[nodiscard]] inline Bytes weight_bytes(const Layer& layer) {
   Bytes bytes{};
   for (const auto& input : operands(layer).inputs)
@@ -42,32 +42,32 @@ constexpr void for_each_operator(Visit&& visit) {
   return bytes;
 }
 
-/// The type whose peak bounds a layer's arithmetic. Integers of 8 bits are multiplied alike with and without sign.
+/// The type whose peak bounds a layer's arithmetic. Signed and unsigned 8-bit integers are multiplied alike.
 [[nodiscard]] inline DataType arithmetic_type(const Layer& layer) {
   return is_8_bit(type(layer)) ? DataType::i8 : type(layer);
 }
 
-/// Whether its sizes fit together, so that it can be computed at all.
+/// Whether its sizes are consistent, so that it can be computed at all.
 [[nodiscard]] inline bool is_consistent(const Layer& layer) {
   return detail::ask<bool>(layer, [](const auto& op) { return op.consistent(); });
 }
 
 /// Costs nothing by a named rule: a layer is measured, modelled, free or missing.
 [[nodiscard]] inline bool is_free(const Layer& layer) { return std::holds_alternative<op::View>(layer); }
-/// Multiplies matrices in one way or another: what a tensor core does, and what tf32 is about.
+/// Multiplies matrices in some form: what a tensor core does, and what tf32 applies to.
 [[nodiscard]] inline bool is_product(const Layer& layer) {
   return family(layer) == Family::convolution || family(layer) == Family::product;
 }
 /// Known by its bytes only.
 [[nodiscard]] inline bool is_opaque(const Layer& layer) { return std::holds_alternative<op::Opaque>(layer); }
-/// Only moves elements: costs nothing in analytic rungs, where a consumer could have read through it.
+/// Only moves elements: costs nothing in analytic rungs, since a consumer could have read through it.
 [[nodiscard]] inline bool is_movement(const Layer& layer) {
   return detail::ask<bool>(layer, [](const auto& op) {
     return requires { std::decay_t<decltype(op)>::transparent; };
   });
 }
 
-/// The epilogue of an operator that can carry one; nothing for the others.
+/// The epilogue of an operator that can have one. Null for the others.
 [[nodiscard]] inline const Epilogue* epilogue(const Layer& layer) {
   return detail::ask<const Epilogue*>(layer, [](const auto& op) -> const Epilogue* {
     if constexpr (requires { op.post; }) return &op.post;

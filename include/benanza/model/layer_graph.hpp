@@ -21,13 +21,13 @@ namespace benanza {
 /// Single form.
 [[nodiscard]] LayerGraph make_layer_graph(const Graph& graph);
 
-/// The arithmetic of layers that none of the outputs needs, by who reads no more than a part; the most first.
+/// The arithmetic of layers that none of the outputs needs, grouped by the readers of only a part; largest first.
 [[nodiscard]] inline std::vector<DeadWork> dead_work(std::span<const Occurrence> layers) {
   std::map<std::vector<std::string>, DeadWork> by_readers;
   for (const auto& at : layers) {
     const Flops dead = (cost(at.layer).flops - at.needed.flops) * static_cast<double>(at.repeat);
     if (dead.value <= 0 || at.live.conditional || (at.live.readers.empty() && at.live.flops > 0))
-      continue;  // what meets copies or zeros is not dead, but less; and what data leave out may be needed
+      continue;  // work on copies or zeros is less, not dead; and what data leave out may be needed
     DeadWork& work = by_readers[at.live.readers];
     work.readers = at.live.readers;
     work.nodes.insert(work.nodes.end(), at.nodes.begin(), at.nodes.end());

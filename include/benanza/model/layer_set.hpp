@@ -13,13 +13,13 @@
 
 namespace benanza {
 
-/// How often one model has a layer, and the first node that is one. Counts include repeats of loops.
+/// How often one model has a layer, and the first node with this layer. Counts include repeats of loops.
 struct Users {
   std::string model{};
   std::int64_t count = 0;  ///< layers of the single form
-  std::string node{};      ///< the first by order of the file
-  std::int64_t fused = 0;  ///< layers of the fused form: whole groups, and layers that no group took
-  std::int64_t parts = 0;  ///< groups of the fused form of which it is a part that is one call too
+  std::string node{};      ///< the first in the order of the file
+  std::int64_t fused = 0;  ///< layers of the fused form: whole groups, and layers that are in no group
+  std::int64_t parts = 0;  ///< groups of the fused form that have it as a part that is one call too
 
   Users& operator+=(const Users& other) {
     count += other.count;
@@ -31,7 +31,7 @@ struct Users {
 
 struct UniqueLayer {
   Layer layer{};
-  std::vector<Users> users{};  ///< in the order the models were added
+  std::vector<Users> users{};  ///< in the order in which the models were added
   void add(const Users& user) {
     if (users.empty() || users.back().model != user.model) users.push_back(user);
     else users.back() += user;
@@ -54,7 +54,7 @@ class LayerSet {
   void add(const Layer& layer, const std::string& model, const std::string& node, std::int64_t count = 1) {
     add(layer, {.model = model, .count = count, .node = node});
   }
-  /// As if the layers of the other had been added here, after those that are here.
+  /// Equivalent to adding the layers of the other set here, after the present ones.
   void merge(LayerSet&& other) {
     while (!other.layers_.empty()) {
       auto node = other.layers_.extract(other.layers_.begin());

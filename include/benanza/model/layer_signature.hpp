@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerSignature: a layer as canonical text, `Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=bias,relu`. It is the
-// layer's identity and its key in results. No hash: two signatures are equal exactly when every field that decides
-// speed is. Kind and element type come first, then each field that is not at its default, in the operator's order. The
-// text uses only `A-Za-z0-9_.,=:x/-`, so that a pasted name works as a --benchmark_filter.
+// layer's identity and its key in results. It is not a hash: two signatures are equal exactly if every field that
+// determines speed is equal. Kind and element type come first, then each field that is not at its default, in the
+// operator's order. The text uses only `A-Za-z0-9_.,=:x/-`, so that a pasted name works as a --benchmark_filter.
 #pragma once
 
 #include <benanza/detail/field_text.hpp>
@@ -27,7 +27,7 @@ inline constexpr int signature_version = 1;
 
 namespace detail {
 
-/// Order in which numbers count as numbers: `x=9` before `x=10`. Texts that differ are never equal.
+/// Order in which digits compare as numbers: `x=9` before `x=10`. Different texts are never equal.
 [[nodiscard]] constexpr std::strong_ordering natural_order(std::string_view a, std::string_view b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto digits = [&](std::string_view text, std::size_t from) {
@@ -74,7 +74,7 @@ template <class Op>
   return text;
 }
 
-/// Parses a signature; every error says where.
+/// Parses a signature; every error gives the position.
 class SignatureReader {
  public:
   explicit SignatureReader(std::string_view text) : text_(text) { next(); }
@@ -103,7 +103,7 @@ class SignatureReader {
     Op op{};
     next();
     if (const auto expected = read_text(part_, op.type)) fail(0, part_, *expected);
-    std::string seen;  // keys, each within slashes
+    std::string seen;  // keys, each between slashes
     for (next(); !done_; next()) {
       std::string_view value = part_;
       const std::string_view key = take_until(value, '=');
@@ -124,7 +124,7 @@ class SignatureReader {
       begin_ = 0;
       fail(0, Op::kind, "sizes that fit together");
     }
-    static_cast<void>(cost(op));  // throws InputError for counts beyond 64 bits
+    static_cast<void>(cost(op));  // throws InputError if a count exceeds 64 bits
     return op;
   }
 
@@ -148,17 +148,18 @@ template <std::size_t I = 0>
 
 }  // namespace detail
 
-/// The layer that a signature names. Fields may stand in any order, and those at their default may be given. Throws
-/// InputError that says what was found at which character and what was expected. A template, so that the readers of all
-/// operators are compiled only where a signature is read: elsewhere they were a fifth of the time.
+/// The layer that a signature describes. Fields may be in any order, and fields at their default may be present. Throws
+/// InputError that states what was found at which character and what was expected. This is a template, so that the
+/// readers of all operators are compiled only where a signature is read: in other files they took a fifth of the
+/// compile time.
 template <std::convertible_to<std::string_view> Text>
 [[nodiscard]] Layer parse_layer(const Text& text) {
   detail::SignatureReader reader(text);
   return detail::read_layer(reader);
 }
 
-/// Identity of a layer. Ordered as suites and reports are: operators as in the list of operators, then by text in
-/// natural order.
+/// Identity of a layer, in the order of suites and reports: operators in the order of the list of operators, then by
+/// text in natural order.
 class LayerSignature {
  public:
   static constexpr int version = signature_version;
@@ -167,7 +168,7 @@ class LayerSignature {
   explicit LayerSignature(const Layer& layer)
       : operator_(layer.index()),
         text_(detail::ask<std::string>(layer, [](const auto& op) { return detail::signature_text(op); })) {}
-  /// Canonical whatever the spelling of `text`. Throws as `parse_layer` does.
+  /// Canonical for any spelling of `text`. Throws as `parse_layer` does.
   template <std::convertible_to<std::string_view> Text>
   [[nodiscard]] static LayerSignature parse(const Text& text) {
     return LayerSignature(parse_layer(text));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveElements: how much of each node's operands and results some output of the model needs, from the outputs
-// backwards. Where data choose what is read, and for operators without a rule, it is everything as soon as any result
-// is needed.
+// LiveElements: how much of each node's operands and results at least one output of the model needs, computed from the
+// outputs backwards. If data choose what is read, and for operators without a rule, everything counts as needed as soon
+// as any result is needed.
 #pragma once
 
 #include <benanza/model/detail/known_bands.hpp>
@@ -30,7 +30,7 @@
 
 namespace benanza {
 
-/// What some output of a model needs of each node. A graph without outputs needs everything.
+/// What the outputs of a model need of each node. A graph without outputs needs everything.
 class LiveElements {
  public:
   explicit LiveElements(const Graph& graph) {
@@ -41,12 +41,12 @@ class LiveElements {
     walk(graph, values);
   }
 
-  /// Whether a value of a loop's body is what each pass reads of a tensor around the loop, at a place that follows from
-  /// the number of the pass.
+  /// Whether a value of a loop's body is the part of a tensor around the loop that each pass reads, at a position that
+  /// follows from the number of the pass.
   [[nodiscard]] bool is_slice(const Graph& body, ValueId id) const { return slices_.contains({&body, id}); }
   /// The share of a node without bodies.
   [[nodiscard]] const LiveShare& of(const Node& node) const { return shares_.at(&node); }
-  /// Its share, if one pass of a loop with this body does the work of all.
+  /// The node's share, if one pass of a loop with this body does the work of all.
   [[nodiscard]] LiveShare once(const Node& node, const Graph& body, LiveShare share) const {
     const auto factor = passes_.find({&body, &node});
     if (factor == passes_.end()) return share;
@@ -57,17 +57,17 @@ class LiveElements {
     for (std::size_t k = 0; k < share.outputs.size(); ++k) undo(share.outputs[k], factor->second.output(k));
     return share;
   }
-  /// How much of a value is needed, by all of its readers together.
+  /// The share of a value that all of its readers together need.
   [[nodiscard]] double of(const Graph& graph, ValueId id) const { return needed_.at(&graph).at(id); }
 
  private:
-  /// A part of a value, and who reads no more than a part of it.
+  /// A part of a value, and the readers of no more than a part of it.
   struct Needed {
     Region part{};
     std::set<std::string> readers{};
-    bool conditional = false;  ///< data decide whether more is needed
+    bool conditional = false;  ///< data determine whether more is needed
   };
-  using Values = std::vector<Needed>;  // one for each value of a graph
+  using Values = std::vector<Needed>;  // one per value of a graph
   static constexpr std::size_t most_readers = 4, most_passes = 8;
 
   [[nodiscard]] static Values nothing(const Graph& graph) {
@@ -78,7 +78,7 @@ class LiveElements {
   static void need(const Graph& graph, Values& values, ValueId id) {
     values[id].part = Region::whole(graph.value(id).dims);
   }
-  /// All of it where it has other sizes here than there.
+  /// Needs all of the value if it has other sizes here than in the other graph.
   static void need(const Graph& graph, Values& values, ValueId id, const Needed& there) {
     values[id].conditional = values[id].conditional || there.conditional;
     if (there.part.empty()) return;
@@ -88,12 +88,12 @@ class LiveElements {
       if (values[id].readers.size() < most_readers) values[id].readers.insert(reader);
   }
 
-  /// A constant without elements is one that is left out: Resize has such a region.
+  /// A constant without elements is an operand that is left out: Resize has such a region.
   [[nodiscard]] static bool knows_size(const Value& value) {
     return value.elements() > 0 || (value.constant && !value.data_dependent);
   }
 
-  /// What is known of each value. `node` of the outer graph has this body, which runs `passes` times.
+  /// Finds what is known of each value. `node` of the outer graph has this body, which runs `passes` times.
   void learn(const Graph& graph, const Graph* outer, const Node* node, double passes) {
     std::vector<detail::KnownElements> known;
     for (const auto& value : graph.values)
@@ -101,7 +101,7 @@ class LiveElements {
     if (outer != nullptr)
       for (const auto& [in, out] : graph.captures) {
         known[in] = known_.at(outer)[out];
-        known[in].transposed_of.reset();  // is a value of the other graph
+        known[in].transposed_of.reset();  // the source is a value of the other graph
       }
     if (node != nullptr && node->trip_count && node->op_type == "Loop") known[graph.inputs[0]].passes = passes;
     if (node != nullptr && node->op_type == "Scan")
@@ -136,7 +136,7 @@ class LiveElements {
     for (std::size_t j = 0; j < node.outputs.size(); ++j) {
       if (!node.outputs[j]) continue;
       detail::KnownElements& result = known[*node.outputs[j]];
-      if (!result.band) {  // the import knows the band of a constant
+      if (!result.band) {  // the import determines the band of a constant
         if (!splits) result = detail::known_band(at);
         else if (rule) result = detail::known_part_band(at, j);
         result.filled = detail::known_filled(at);
@@ -177,7 +177,7 @@ class LiveElements {
     return title(node) + " reads " + (text.empty() ? "a part" : text);
   }
 
-  /// Leaves what has to be computed of a part of a result: not what is known, and one of elements that are equal.
+  /// Keeps what has to be computed of a part of a result: unknown elements, and one of several equal elements.
   static void leave_unknown(const detail::KnownElements& known, Region& part) {
     if (part.empty()) return;
     for (std::size_t axis = 0; axis < part.dims().size(); ++axis)
@@ -187,7 +187,8 @@ class LiveElements {
     if (!known.rows.empty()) part = common(part, known.rows);
   }
 
-  /// How much of a region a part of it is; of an expanded tensor by what differs. Of nothing it is nothing.
+  /// The share of a region that a part of it is; for an expanded tensor, only distinct elements count. 0 for an empty
+  /// region.
   [[nodiscard]] static double share_of(Region part, Region all, const detail::KnownElements* expanded) {
     for (std::size_t axis = 0; expanded && axis < all.dims().size(); ++axis) {
       const FirstEqual first = expanded->copies_along(axis);
@@ -205,7 +206,7 @@ class LiveElements {
     std::set<std::string> readers;
     bool any = node.outputs.empty(), whole = true, unread = false, has_rule = node.has_input(0);
     bool& conditional = share.conditional;
-    const auto look = [&](const std::optional<ValueId>& id) {  // sizes that depend on data are the least
+    const auto look = [&](const std::optional<ValueId>& id) {  // sizes that depend on data are minima
       if (id && (graph.value(*id).data_dependent || !knows_size(graph.value(*id)))) has_rule = false;
     };
     for (const auto& input : node.inputs) look(input);
@@ -251,7 +252,7 @@ class LiveElements {
     }
     const Layer layer = make_layer(node, graph);
     const Operands operands = benanza::operands(layer);
-    // Where a layer does not say how much of an operand it touches, the share is that of the whole tensor.
+    // If a layer does not say how much of an operand it touches, the share is relative to the whole tensor.
     const auto touches_all = [&](std::size_t k) {
       if (k == 0) return !operands.inputs.empty() && !operands.inputs[0].touched;
       return !std::holds_alternative<op::Attention>(layer) && !std::holds_alternative<op::Where>(layer) &&
@@ -268,7 +269,7 @@ class LiveElements {
     detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
     if (ahead > 0 && cost(layer).flops.value > 0) detail::read_ahead(informed, ahead, needs);
-    // A cache that attention hands on may lie in the memory of its parts: it makes no read of them certain.
+    // A cache that attention passes on may be in the memory of its parts, so it does not make any read of them certain.
     const bool hands_on = std::holds_alternative<op::Attention>(layer) && parts.size() > 1 && !whole;
     const auto computed = [](std::vector<Region> results) {
       for (std::size_t j = 1; j < std::min<std::size_t>(3, results.size()); ++j) results[j] = Region(results[j].dims());
@@ -297,7 +298,7 @@ class LiveElements {
     }
   }
 
-  /// What every branch needs of the values around them, since only one of them runs.
+  /// Only what every branch needs of the values around them is needed, since only one branch runs.
   void branch(const Graph& graph, Values& values, const Node& node) {
     const auto is_needed = [&values](const auto& output) { return output && !values[*output].part.empty(); };
     if (node.has_input(0) && std::any_of(node.outputs.begin(), node.outputs.end(), is_needed))
@@ -323,15 +324,15 @@ class LiveElements {
     }
   }
 
-  /// Passes of a loop that need the same of a body's results.
+  /// Passes of a loop that need the same results of the body.
   struct Kind {
-    Values needs{}, inner{};  ///< of the results; of all values
+    Values needs{}, inner{};  ///< needs of the results; needs of all values
     std::map<const Node*, LiveShare> shares{};
     double passes = 0;
   };
   struct PassNeeds {
-    Values first{}, any{};         ///< what the first pass needs, and what some pass does
-    std::vector<Region> sliced{};  ///< what all of them need of each tensor that passes read slices of
+    Values first{}, any{};         ///< needs of the first pass; needs of any pass
+    std::vector<Region> sliced{};  ///< what all passes need of each tensor that they read slices of
   };
 
   static Needed of_each_pass(const Node& node, std::size_t i, std::size_t carried, const Needed& all);
@@ -345,7 +346,7 @@ class LiveElements {
   std::map<const Node*, LiveShare> shares_{};
   std::map<const Graph*, std::vector<double>> needed_{};
   std::map<const Graph*, std::vector<detail::KnownElements>> known_{};
-  std::map<std::pair<const Graph*, const Node*>, LiveShare> passes_{};  // by what shares are less than those of a pass
+  std::map<std::pair<const Graph*, const Node*>, LiveShare> passes_{};  // factor of each share relative to one pass
 };
 
 }  // namespace benanza

@@ -18,7 +18,7 @@ namespace benanza {
 
 namespace detail {
 
-/// Layers of tf32 are products alone: for the others it is f32.
+/// Only products can be layers of tf32: for others the type is f32.
 inline void store_tf32_as_f32(Layer& layer) {
   const auto change = [](auto& field) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, DataType>) field = stored_type(field);
@@ -47,8 +47,8 @@ template <std::size_t I = 0>
   }
 }
 
-/// The layer of a node whose output has no element at its least size, where only data tells the size. A view stays a
-/// view. For all other nodes only the bytes are known: the node that finds the size reads its operands; nodes that
+/// The layer of a node whose output has no element at its least size, because its size depends on data. A view stays a
+/// view. For all other nodes only the bytes are known: the node that determines the size reads its operands; nodes that
 /// follow from it, or that move a part of them, may touch nothing.
 [[nodiscard]] inline Layer least_layer(const Node& node, const Graph& graph) {
   const std::string type = onnx_type(node);
@@ -64,8 +64,8 @@ template <std::size_t I = 0>
   return least;
 }
 
-/// Whether a layer reads or writes strings, with which no library computes: only its bytes are known. Labels that a
-/// classifier looks up at its end are not among its operands.
+/// Whether a layer reads or writes strings, which no library computes with: only its bytes are known. Labels that a
+/// classifier looks up at the end are not among its operands.
 [[nodiscard]] inline bool has_strings(const Layer& layer) {
   const Operands all = operands(layer);
   const auto is_string = [](const Operand& operand) { return operand.type == DataType::string; };
@@ -73,7 +73,7 @@ template <std::size_t I = 0>
          std::any_of(all.outputs.begin(), all.outputs.end(), is_string);
 }
 
-/// The layer of a node whose operands are of types that layers have.
+/// The layer of a node whose operands have types that layers support.
 [[nodiscard]] inline Layer described_layer(const Node& node, const Graph& graph) {
   Layer layer = first_description(node, graph, onnx_type(node));
   if (has_strings(layer) && !is_free(layer)) return *op::Opaque::from(node, graph);
@@ -82,9 +82,10 @@ template <std::size_t I = 0>
 
 }  // namespace detail
 
-/// The layer that a node is: of the first operator in the list that describes it, at last Opaque. What yields no
-/// element costs nothing, unless only data tells how many it yields: then it is Opaque. Throws InputError for a node
-/// that lacks an input, has an attribute of another type than ONNX gives it, or is larger than 2^63 bytes.
+/// The layer for a node: described by the first operator in the list that can describe it, otherwise Opaque. A node
+/// that yields no element costs nothing, unless the number of elements depends on data: then it is Opaque. Throws
+/// InputError for a node that lacks an input, has an attribute of another type than ONNX specifies, or is larger than
+/// 2^63 bytes.
 [[nodiscard]] inline Layer make_layer(const Node& node, const Graph& graph) {
   bool empty = node.has_output(0), known = true;
   for (const auto& output : node.outputs) {

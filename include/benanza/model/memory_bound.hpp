@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// is_memory_bound: whether its bytes say what an operator costs that no kind describes.
+// is_memory_bound: whether the bytes determine the cost of an operator that no kind describes.
 #pragma once
 
 #include <benanza/op/ops.hpp>
@@ -66,14 +66,14 @@ inline constexpr std::array<std::string_view, 47> moving_operators{"Bernoulli",
 template <class Op, class... Kinds>
 inline constexpr bool is_kind_of = (std::same_as<Op, Kinds> || ...);
 
-/// Kinds that do a few operations on each element, whatever their parameters are: they have no products, windows,
-/// samples, transforms or trees.
+/// Kinds that do a few operations per element, whatever their parameters are: they have no products, windows, samples,
+/// transforms or trees.
 template <class Op>
 inline constexpr bool does_little =
     !(Op::family == Family::convolution || Op::family == Family::product ||
       is_kind_of<Op, op::Fourier, op::GridSample, op::Pool, op::PoolGradient, op::RoiAlign, op::TreeEnsemble>);
 
-/// Whether a kind that does little lists the type.
+/// Whether a kind that does little work per element lists the type.
 template <class... Ops>
 [[nodiscard]] constexpr bool is_elementwise_at_most(std::string_view onnx_type, const std::variant<Ops...>*) {
   const auto lists = [&]<class Op>(const Op*) {

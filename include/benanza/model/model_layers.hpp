@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModelLayers: a model's layers in both forms, which is what `analyze` takes. A LayerGraph has occurrences of layers
-// with their edges. `make_layer_graph` builds the single form, `fuse` the fused one, `make_model_layers` both.
+// ModelLayers: a model's layers in both forms, the input of `analyze`. A LayerGraph has occurrences of layers with
+// their edges. `make_layer_graph` builds the single form, `fuse` the fused form, `make_model_layers` both.
 #pragma once
 
 #include <benanza/model/critical_path.hpp>
@@ -32,18 +32,18 @@ struct LayerTensor {
   DataType type = DataType::f32;
   std::vector<std::int64_t> dims{};
   bool constant = false;
-  bool trained = false;                  ///< a weight that every call changes
+  bool trained = false;                  ///< a weight that every call updates
   bool output = false;                   ///< leaves the graph, or control flow reads it: fusion may not absorb it
-  std::optional<Bytes> stored{};         ///< what the file has of a sparse constant
+  std::optional<Bytes> stored{};         ///< bytes that the file has for a sparse constant
   std::optional<double> scalar{};        ///< the number of a constant with one element
-  double needed = 1;                     ///< the share that its readers need together
-  std::vector<std::size_t> producers{};  ///< occurrences; two where branches join
-  std::vector<std::size_t> consumers{};  ///< one entry a use: a value used twice is there twice
+  double needed = 1;                     ///< the share that all of its readers need together
+  std::vector<std::size_t> producers{};  ///< occurrences; two if branches join
+  std::vector<std::size_t> consumers{};  ///< one entry per use: a value used twice is listed twice
   std::vector<Share> behind{};           ///< distinct elements that a reader of it has to fetch
   [[nodiscard]] Bytes bytes() const { return {static_cast<double>(element_count(dims)) * bits(type) / 8}; }
 };
 
-/// Layer for the members [first, first + count) of a group: one way to do this part in one call.
+/// Layer for the members [first, first + count) of a group: one way to compute this part in one call.
 struct Piece {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -63,18 +63,18 @@ struct Choice {
   std::vector<Branch> within{};       ///< the branches that enclose it
 };
 
-/// How much of an occurrence some output of the model needs, as shares (live_elements.hpp).
+/// How much of an occurrence the outputs of the model need, as shares (live_elements.hpp).
 struct LiveShare {
   double flops = 1;
-  std::vector<double> inputs{};        ///< share of what it touches of each; none: all of all
+  std::vector<double> inputs{};        ///< share of what it touches of each; empty: all of each
   std::vector<double> outputs{};       ///< the same
-  std::vector<std::string> readers{};  ///< who reads no more than a part of its results
-  bool conditional = false;            ///< data decide whether more is needed: what does not count is not dead
+  std::vector<std::string> readers{};  ///< readers of only a part of its results
+  bool conditional = false;            ///< data determine whether more is needed: what does not count is not dead
   [[nodiscard]] double input(std::size_t k) const { return k < inputs.size() ? inputs[k] : 1; }
   [[nodiscard]] double output(std::size_t k) const { return k < outputs.size() ? outputs[k] : 1; }
 };
 
-/// Arithmetic and compulsory bytes, distinct elements of what views refer to.
+/// Arithmetic and compulsory bytes: distinct elements of the tensors that views refer to.
 struct Work {
   Flops flops{};
   Bytes weights{}, activations{}, written{};
@@ -83,22 +83,24 @@ struct Work {
 struct Occurrence {
   Layer layer{};
   std::vector<std::string> nodes{};  ///< ONNX node names, in order
-  /// Occurrences of the single form that it covers, in order; itself there. None: a Slice that moved strides need.
+  /// Occurrences of the single form that it covers, in order; in the single form, the occurrence itself. Empty for a
+  /// Slice that moved strides need.
   std::vector<std::size_t> members{};
-  /// Fused form, of groups: the whole first, if some call does it, then parts that are one call too. The first has the
-  /// layer of the group. A piece of one member replaces the layer that this member is in the single form.
+  /// Fused form, for groups: first the whole group, if one call can compute it, then parts that are one call too. The
+  /// first piece has the layer of the group. A piece with one member replaces the layer of this member in the single
+  /// form.
   std::vector<Piece> pieces{};
   std::vector<std::optional<TensorId>> inputs{};
   std::vector<TensorId> outputs{};
   std::vector<Predecessor> predecessors{};
-  std::int64_t repeat = 1;         ///< trip counts of the enclosing loops, multiplied
-  std::int64_t serial_repeat = 1;  ///< the part of it that a loop-carried value forces into sequence
-  std::vector<Branch> branches{};  ///< that enclose it, outermost first
-  Bytes read_weights{}, read_activations{}, written{};  ///< compulsory, distinct elements of what views refer to
+  std::int64_t repeat = 1;                              ///< product of the trip counts of the enclosing loops
+  std::int64_t serial_repeat = 1;                       ///< the part of it that a loop-carried value serialises
+  std::vector<Branch> branches{};                       ///< enclosing branches, outermost first
+  Bytes read_weights{}, read_activations{}, written{};  ///< compulsory: distinct elements that views refer to
   LiveShare live{};
-  Work needed{};  ///< what is left without what no output needs
+  Work needed{};  ///< the rest without work that no output needs
 
-  /// Whether member `k` is another layer here than in the single form.
+  /// Whether member `k` has another layer here than in the single form.
   [[nodiscard]] bool replaces(std::size_t k) const {
     return std::any_of(pieces.begin(), pieces.end(),
                        [&](const Piece& piece) { return piece.first == k && piece.count == 1; });
@@ -117,15 +119,15 @@ struct LayerGraph {
   std::vector<LayerTensor> tensors{};
   std::vector<Occurrence> layers{};  ///< topological order
   std::vector<Choice> choices{};
-  std::vector<std::string> unknown{};   ///< what makes every bound partial: trip counts and sizes that data tells
-  Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run needs, once each; outputs
-  Bytes weights{};                      ///< touched, once each; those of branches too, one of which does not run
-  std::vector<DeadWork> dead{};         ///< the single form's, the most first
+  std::vector<std::string> unknown{};   ///< why every bound is partial: trip counts and sizes that depend on data
+  Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run needs, each once; outputs
+  Bytes weights{};                      ///< touched, each once; includes those of all branches, of which only one runs
+  std::vector<DeadWork> dead{};         ///< for the single form, largest first
 };
 
 struct ModelLayers {
   LayerGraph single{};  ///< a layer is an ONNX node
-  LayerGraph fused{};   ///< a layer is a group of nodes that one library call can do
+  LayerGraph fused{};   ///< a layer is a group of nodes that one library call can compute
 };
 
 }  // namespace benanza

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions: a set of places along one axis of a tensor.
+// Positions: a set of positions along one axis of a tensor.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace benanza {
 
-/// Positions along one axis, as sorted runs with a gap between any two. More than `most_runs` become one run from the
-/// first to the last.
+/// Positions along one axis, as sorted runs with a gap between any two. More than `most_runs` runs become one run from
+/// the first position to the last.
 class Positions {
  public:
   static constexpr std::size_t most_runs = 4096;
@@ -27,7 +27,7 @@ class Positions {
     return Positions(std::vector<Run>{{begin, end}});
   }
   [[nodiscard]] static Positions whole(std::int64_t size) { return run(0, size); }
-  /// In any order; those that overlap are joined, empty ones are dropped.
+  /// In any order; overlapping runs are joined, empty ones are dropped.
   explicit Positions(std::vector<Run> runs) {
     std::erase_if(runs, [](const Run& run) { return run.begin >= run.end; });
     std::sort(runs.begin(), runs.end());
@@ -76,7 +76,7 @@ class Positions {
   }
   return Positions(std::move(runs));
 }
-/// The remainders of positions, divided by a size.
+/// The remainders of positions modulo a size.
 [[nodiscard]] inline Positions wrapped(const Positions& from, std::int64_t size) {
   std::vector<Positions::Run> runs;
   for (const auto& run : from.runs()) {
@@ -91,7 +91,7 @@ class Positions {
 [[nodiscard]] inline bool contains(const Positions& outer, const Positions& inner) {
   return common(outer, inner) == inner;
 }
-/// `first + step * p` for each position, those outside of [0, size) left out.
+/// `first + step * p` for each position; results outside of [0, size) are left out.
 [[nodiscard]] inline Positions stepped(const Positions& from, std::int64_t first, std::int64_t step,
                                        std::int64_t size) {
   std::vector<Positions::Run> runs;
@@ -107,10 +107,11 @@ class Positions {
   return common(Positions(std::move(runs)), Positions::whole(size));
 }
 
-/// For each position of an axis the first one that has equal elements; null: all differ, or are not known to be equal.
+/// For each position of an axis, the first position with equal elements. Null if all differ, or are not known to be
+/// equal.
 using FirstEqual = std::shared_ptr<const std::vector<std::int64_t>>;
 
-/// The positions that stand for these.
+/// The positions that represent these: the first of each set of equal ones.
 [[nodiscard]] inline Positions firsts(const Positions& of, const FirstEqual& first) {
   if (!first) return of;
   std::vector<Positions::Run> runs;

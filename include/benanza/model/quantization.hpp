@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization: the numbers that a quantised layer is measured and checked with. They do not decide the speed and are
-// not fields of a layer, but library and reference must use the same ones. Scales are powers of two, exact in every
-// type.
+// Quantization: the numbers with which a quantised layer is measured and checked. They do not affect the speed and are
+// not fields of a layer, but library and reference must use the same ones. Scales are powers of two, which are exact in
+// every type.
 #pragma once
 
 #include <benanza/model/layer.hpp>
@@ -12,14 +12,14 @@
 namespace benanza {
 
 /// y = rescale * (sum of (x - x_zero) * (w - w_zero) + bias), then the further steps of the epilogue, then rounded to
-/// nearest even and saturated where y is an integer.
+/// nearest even and saturated if y is an integer.
 struct Quantization {
   double x_zero = 0, w_zero = 0;
   double rescale = 1;  ///< scale of x times scale of w, over the scale of y
 };
 
-/// The numbers of a quantised convolution, matrix product or recurrence; for other layers nothing is scaled. A
-/// recurrence's x and states have the scale 1, and its weights one that keeps it from saturating.
+/// The numbers of a quantised convolution, matrix product or recurrence. Nothing is scaled in other layers. In a
+/// recurrence, x and the states have the scale 1, and the weights have a scale that keeps it from saturating.
 [[nodiscard]] inline Quantization quantization(const Layer& layer) {
   if (!is_8_bit(type(layer))) return {};
   Quantization result;

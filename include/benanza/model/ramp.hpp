@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ramp: integers that go up evenly along each axis, such as the indices of places that lie side by side.
+// Ramp: integers that increase evenly along each axis, such as the indices of adjacent positions.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 
 namespace benanza {
 
-/// `first` + the sum of the steps times the places along the axes. The step of an axis of one place is 0.
+/// `first` + the sum of step times index over the axes. The step of an axis with one position is 0.
 struct Ramp {
   std::int64_t first = 0;
-  std::vector<std::int64_t> steps{};  ///< of each axis
+  std::vector<std::int64_t> steps{};  ///< one per axis
   bool operator==(const Ramp&) const = default;
 };
 
-/// The ramp that the elements of a tensor form. `number` gives the element at a row-major place. Empty if they form
-/// none.
+/// The ramp that the elements of a tensor form. `number` returns the element at a row-major index. Empty if they do not
+/// form a ramp.
 template <class Number>
 [[nodiscard]] std::optional<Ramp> find_ramp(std::span<const std::int64_t> dims, const Number& number) {
   std::int64_t count = 1;
@@ -49,7 +49,7 @@ template <class Number>
   return ramp;
 }
 
-/// The ramps of a tensor's elements, one for each place along its last axis; none where one does not go up so.
+/// The ramps of a tensor's elements, one per position along its last axis. Empty if any of them is not a ramp.
 template <class Number>
 [[nodiscard]] std::vector<Ramp> find_ramps(std::span<const std::int64_t> dims, const Number& number) {
   std::vector<Ramp> ramps;

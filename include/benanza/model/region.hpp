@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Region: a part of a tensor, as a union of few boxes. A box has a set of positions along each axis. A region may
-// be limited to the elements near the diagonal of two axes. Instead of many boxes it knows the box around them, and how
-// many elements they have.
+// Region: a part of a tensor, as a union of a few boxes. A box has a set of positions along each axis. A region may be
+// limited to the elements near the diagonal of two axes. In place of many boxes, it stores one box around them and
+// their number of elements.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
@@ -28,7 +28,7 @@ using Box = std::vector<Positions>;
   return box;
 }
 
-/// A band of the matrices that two axes of a tensor make.
+/// A band of the matrices that two axes of a tensor form.
 struct AxesBand {
   std::size_t row = 0, column = 1;
   Band band{};
@@ -36,7 +36,8 @@ struct AxesBand {
   [[nodiscard]] bool has_axes_of(const AxesBand& other) const { return row == other.row && column == other.column; }
 };
 
-/// Elements of rows and columns that lie within a band; all where there are too many rows to look at each.
+/// Number of elements of rows and columns that lie within a band. All elements count if there are too many rows to
+/// examine.
 [[nodiscard]] inline double banded_count(const Positions& rows, const Positions& columns, const Band& band) {
   if (rows.count() > 1 << 20) return static_cast<double>(rows.count()) * static_cast<double>(columns.count());
   double total = 0;
@@ -48,11 +49,11 @@ struct AxesBand {
   return total;
 }
 
-/// From the first to the last column that a band reaches from some rows, of which there is one.
+/// From the first to the last column that a band reaches from `rows`, which must not be empty.
 [[nodiscard]] inline Positions reached(const Positions& rows, const Band& band) {
   return Positions::run(rows.runs().front().begin + band.least, rows.runs().back().end + band.most);
 }
-/// Without rows and columns of the box that the band does not reach.
+/// The box without rows and columns that the band does not reach.
 [[nodiscard]] inline Box narrowed(Box box, const AxesBand& to) {
   Positions &rows = box[to.row], &columns = box[to.column];
   if (!rows.empty()) columns = common(columns, reached(rows, to.band));
@@ -60,14 +61,14 @@ struct AxesBand {
   return box;
 }
 
-/// Boxes may overlap. More than `most_boxes` become the one box around them, of which no more elements count than they
-/// have.
+/// Boxes may overlap. More than `most_boxes` become the one box around them; no more of its elements count than the
+/// boxes have.
 class Region {
  public:
   static constexpr std::size_t most_boxes = 8;
 
   Region() = default;
-  /// None of a tensor of these dimensions.
+  /// No element of a tensor of these dimensions.
   explicit Region(std::span<const std::int64_t> dims) : dims_(dims.begin(), dims.end()) {}
   [[nodiscard]] static Region whole(std::span<const std::int64_t> dims) {
     Region region(dims);
@@ -81,11 +82,11 @@ class Region {
   [[nodiscard]] bool is_whole() const {
     return !band_ && !most_ && boxes_.size() == 1 && boxes_[0] == whole_box(dims_);
   }
-  /// The elements of the boxes that lie outside of it are not in the region.
+  /// Elements of the boxes outside of this band are not in the region.
   [[nodiscard]] const std::optional<AxesBand>& band() const { return band_; }
   bool operator==(const Region&) const = default;
 
-  /// Leaves the elements of a band. If the bands have different axes, it keeps the first.
+  /// Keeps only the elements in a band. If the bands have different axes, the first band stays.
   void clip(const AxesBand& to) {
     if (band_ && !band_->has_axes_of(to)) return;
     const Band left = band_ ? common(band_->band, to.band) : to.band;
@@ -100,7 +101,7 @@ class Region {
     });
     if (boxes_.empty()) band_.reset();
   }
-  /// Leaves the elements of a box.
+  /// Keeps only the elements in a box.
   void clip(const Box& to) {
     const auto band = band_;
     const auto most = std::exchange(most_, std::nullopt);
@@ -112,7 +113,7 @@ class Region {
     most_ = boxes_.empty() ? std::nullopt : most;
     for (std::size_t i = 0; i < certain_.size(); ++i) certain_[i] = common(certain_[i], to[i]);
   }
-  /// Lets the first of equal positions of an axis stand for all.
+  /// Replaces equal positions of an axis by the first of them.
   void fold(std::size_t axis, const FirstEqual& first) {
     const auto band = band_ && band_->row != axis && band_->column != axis ? band_ : std::nullopt;
     const auto most = std::exchange(most_, std::nullopt);
@@ -124,20 +125,20 @@ class Region {
     most_ = most;
     if (!certain_.empty()) certain_[axis] = firsts(certain_[axis], first);
   }
-  /// No more than that many elements count, and those of `certain` do. What is said of a region that is empty, or has
-  /// fewer, changes nothing.
+  /// At most this many elements count, and those of `certain` do. Has no effect on a region that is empty or has fewer
+  /// elements.
   void limit(double elements, Box certain) {
     if (elements >= count()) return;
     most_ = elements;
     certain_ = std::move(certain);
   }
   [[nodiscard]] const std::optional<double>& limited() const { return most_; }
-  /// Boxes of which each element is in the region.
+  /// Boxes all of whose elements are in the region.
   [[nodiscard]] std::span<const Box> certain() const {
     return most_ && !certain_.empty() ? std::span<const Box>(&certain_, 1) : std::span<const Box>(boxes_);
   }
 
-  /// A box without a position along some axis adds nothing, unless the tensor has no element at all.
+  /// A box without a position along some axis adds nothing, unless that axis of the tensor has size 0.
   void add(Box box) {
     for (std::size_t i = 0; i < box.size(); ++i)
       if (box[i].empty() && dims_[i] > 0) return;
@@ -187,8 +188,8 @@ class Region {
     if (limited) limit(most, !other.certain_.empty() ? other.certain_ : certain_.empty() ? boxes_.front() : certain_);
   }
 
-  /// Sum over the elements of the product of their weights along the axes: `weight(axis, positions)` sums those of some
-  /// positions. A band is not looked at. Where not all elements count, those that do have the weight of the average.
+  /// Sum over the elements of the product of their weights along the axes: `weight(axis, positions)` is the sum over
+  /// some positions. A band is ignored. If not all elements count, each one that does has the average weight.
   template <class Weight>
   [[nodiscard]] double measure(const Weight& weight) const {
     const double all = of_union([&](const Box& part) {
@@ -199,7 +200,7 @@ class Region {
     const double within = most_ ? of_union([](const Box& part) { return count_of(part); }) : 0;
     return within > 0 ? all * std::min(1.0, *most_ / within) : all;
   }
-  /// Elements.
+  /// Number of elements.
   [[nodiscard]] double count() const {
     const double within = of_union([&](const Box& part) {
       double product = band_ ? banded_count(part[band_->row], part[band_->column], band_->band) : 1;
@@ -209,7 +210,7 @@ class Region {
     });
     return most_ ? std::min(*most_, within) : within;
   }
-  /// Elements, as a share of all; of a tensor without elements all.
+  /// Number of elements as a share of the tensor. For a tensor without elements, 1 unless the region is empty.
   [[nodiscard]] double share() const {
     if (is_whole()) return 1;
     double all = 1;
@@ -223,7 +224,7 @@ class Region {
     for (const auto& positions : box) product *= static_cast<double>(positions.count());
     return product;
   }
-  /// The measure of a union: what each box has that none behind it has.
+  /// The measure of a union: for each box, what no later box has.
   template <class Measure>
   [[nodiscard]] double of_union(const Measure& measure, std::size_t from = 0, const Box* within = nullptr) const {
     double total = 0;
@@ -238,11 +239,11 @@ class Region {
   detail::Dims dims_{};
   std::vector<Box> boxes_{};
   std::optional<AxesBand> band_{};
-  std::optional<double> most_{};  ///< elements that count, where the boxes have more
-  Box certain_{};                 ///< the largest of the boxes that became one
+  std::optional<double> most_{};  ///< number of elements that count, if the boxes have more
+  Box certain_{};                 ///< the largest of the boxes that were merged
 };
 
-/// What lies in both, or less than that where not all elements of their boxes count.
+/// The intersection, or less if not all elements of their boxes count.
 [[nodiscard]] inline Region common(const Region& a, const Region& b) {
   Region both(a.dims());
   if (a == b) return a;
@@ -258,7 +259,7 @@ class Region {
   return both;
 }
 
-/// What of a region lies in some boxes.
+/// The part of a region that lies in some boxes.
 [[nodiscard]] inline Region common(const Region& a, const std::vector<Box>& boxes) {
   Region all(a.dims());
   for (const Box& box : boxes) all.add(box);
@@ -267,7 +268,7 @@ class Region {
 
 namespace detail {
 
-/// Positions of a box's axes as positions of the one axis that they fold into.
+/// Positions along a box's axes, as positions along the one axis that these fold into.
 [[nodiscard]] inline Positions folded(std::span<const Positions> axes, std::span<const std::int64_t> dims) {
   Positions inner = Positions::whole(1);
   std::int64_t size = 1;
@@ -290,11 +291,11 @@ namespace detail {
   return inner;
 }
 
-/// The boxes that positions of a folded axis are of the axes it is folded from.
+/// The boxes of the original axes that positions of a folded axis correspond to.
 [[nodiscard]] inline std::vector<Box> unfolded(const Positions& flat, std::span<const std::int64_t> dims) {
   if (dims.empty()) return {Box{}};
   const std::int64_t inner = element_count(dims.subspan(1));
-  std::map<std::int64_t, std::vector<Positions::Run>> parts;  // by row, for rows that are not taken whole
+  std::map<std::int64_t, std::vector<Positions::Run>> parts;  // by row, for rows that are not complete
   std::vector<Positions::Run> whole_rows;
   for (const auto& run : flat.runs()) {
     std::int64_t at = run.begin;
@@ -310,7 +311,7 @@ namespace detail {
       }
     }
   }
-  std::map<std::vector<Positions::Run>, std::vector<Positions::Run>> rows_of;  // rows that have the same part
+  std::map<std::vector<Positions::Run>, std::vector<Positions::Run>> rows_of;  // rows that contain the same part
   if (!whole_rows.empty()) rows_of[{{0, inner}}] = whole_rows;
   for (const auto& [row, part] : parts) rows_of[part].push_back({row, row + 1});
   if (rows_of.size() > Region::most_boxes) return {whole_box(dims)};
@@ -323,11 +324,11 @@ namespace detail {
   return boxes;
 }
 
-/// Axes of a tensor that fold into the same one as these of its reshaped form: [x, x_end) and [y, y_end).
+/// Axes of a tensor and of its reshaped form that fold into the same axis: [x, x_end) and [y, y_end).
 struct FoldedAxes {
   std::size_t x = 0, x_end = 0, y = 0, y_end = 0;
 };
-/// In order; none if the numbers of elements differ, or there are none.
+/// In order. Empty if the numbers of elements differ, or if there are no elements.
 [[nodiscard]] inline std::vector<FoldedAxes> folded_axes(std::span<const std::int64_t> x,
                                                          std::span<const std::int64_t> y) {
   std::vector<FoldedAxes> result;
@@ -340,7 +341,7 @@ struct FoldedAxes {
       if (x_size < y_size) x_size *= x[axes.x_end++];
       else y_size *= y[axes.y_end++];
     if (std::all_of(x.begin() + static_cast<std::ptrdiff_t>(axes.x_end), x.end(), [](auto d) { return d == 1; }) ||
-        axes.y_end == y.size()) {  // ones at the end belong to the last of the other
+        axes.y_end == y.size()) {  // trailing ones belong to the last group
       axes.x_end = x.size();
       axes.y_end = y.size();
     }
@@ -349,7 +350,7 @@ struct FoldedAxes {
   return result;
 }
 
-/// The boxes of a tensor `x` that make up a box of its reshaped form `y`.
+/// The boxes of a tensor `x` that correspond to a box of its reshaped form `y`.
 [[nodiscard]] inline std::vector<Box> reshaped(const Box& box, std::span<const std::int64_t> y,
                                                std::span<const std::int64_t> x) {
   const std::vector<FoldedAxes> axes = folded_axes(x, y);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// retype: the what-if of another arithmetic type. A floating-point type replaces f32 in every tensor, tf32 in the
-// products alone. 8 bits are reached as a quantiser reaches them (ONNX Runtime's static quantisation, TensorRT's
-// explicit one): convolutions and matrix products take 8-bit operands, accumulate in 32 bits and give 8-bit results;
-// what only moves, limits, adds or multiplies quantised tensors, or has an 8-bit table, stays in 8 bits; everything
-// else (softmax, norms, transposed convolutions, recurrent cells) computes in f32 between a DequantizeLinear and a
-// QuantizeLinear. Weights are i8; activations are i8 for `i8` (symmetric) and u8 for `u8`, the pair that most x86
-// processors multiply without a correction. Zero points are 0: the least work.
+// retype: what-if analysis with another arithmetic type. A floating-point type replaces f32 in every tensor; tf32
+// replaces it only in products. A conversion to 8 bits works as in a quantiser (ONNX Runtime's static quantisation,
+// TensorRT's explicit one): convolutions and matrix products take 8-bit operands, accumulate in 32 bits and give 8-bit
+// results. Operators that only move, limit, add or multiply quantised tensors, or that have an 8-bit table, stay in 8
+// bits. Everything else (softmax, norms, transposed convolutions, recurrent cells) computes in f32 between a
+// DequantizeLinear and a QuantizeLinear. Weights are i8; activations are i8 for `i8` (symmetric) and u8 for `u8`, the
+// pair that most x86 processors multiply without a correction. Zero points are 0, which is the least work.
 #pragma once
 
 #include <benanza/model/fold_quantization.hpp>
@@ -19,9 +19,9 @@
 
 namespace benanza {
 
-/// The graph with f32 replaced; integers, truth values and tensors of other floating-point types are left alone. Throws
-/// UsageError for a type that no arithmetic is done in here: expected is f32, tf32, f16, bf16, an 8-bit float, i8 or
-/// u8.
+/// The graph with f32 replaced; integers, truth values and tensors of other floating-point types are unchanged. Throws
+/// UsageError for a type for which no arithmetic is supported here: expected is f32, tf32, f16, bf16, an 8-bit float,
+/// i8 or u8.
 [[nodiscard]] Graph retype(Graph graph, DataType type);
 
 namespace detail {
@@ -50,7 +50,7 @@ class Quantizer {
   [[nodiscard]] bool is_f32(const std::optional<ValueId>& id) const {
     return id && graph_.value(*id).type == DataType::f32;
   }
-  /// How many of the first inputs are quantised: operands of products and sums, not a Clip's bounds.
+  /// The number of leading inputs that are quantised: operands of products and sums, but not the bounds of a Clip.
   [[nodiscard]] static std::size_t operands(const Node& node) {
     if (is_among(quantized_products, node.op_type) || is_among(quantized_binaries, node.op_type)) return 2;
     return node.op_type == "Concat" ? node.inputs.size() : 1;
@@ -110,7 +110,7 @@ class Quantizer {
       convert("DequantizeLinear", from, to);
       node.inputs[i] = to;
     }
-    std::vector<std::pair<ValueId, ValueId>> results;  // as the node gives it, as the graph knows it
+    std::vector<std::pair<ValueId, ValueId>> results;  // as the node outputs it, as the graph knows it
     for (auto& output : node.outputs) {
       if (!output) continue;
       const ValueId known = *output;
@@ -131,7 +131,7 @@ class Quantizer {
   std::map<ValueId, ValueId> quantized_{};
 };
 
-/// Applies to a graph and the bodies within.
+/// Applies `change` to a graph and all bodies within it.
 template <class Change>
 void for_each_graph(Graph& graph, const Change& change) {
   for (auto& node : graph.nodes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suite: a name and the layers to measure; becomes a Google Benchmark translation unit (codegen.hpp), or is run at once
-// (bench/run_suite.hpp).
+// Suite: a name and the layers to measure. It becomes a Google Benchmark translation unit (codegen.hpp), or is run
+// directly (bench/run_suite.hpp).
 #pragma once
 
 #include <benanza/op/ops.hpp>
@@ -15,7 +15,7 @@ namespace benanza {
 
 class Backend;
 
-/// A table of one operator's layers, as generated code holds them: converts from an array of any operator.
+/// A table of one operator's layers, as generated code contains them. Converts from an array of any operator.
 class LayerTable {
  public:
   template <class Op, std::size_t N>

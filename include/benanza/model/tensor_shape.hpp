@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorShape and IntList: short lists of integers without heap, so that whole layers are literal values that can stand
-// in constexpr tables (the generated suites) and be compared and copied freely.
+// TensorShape and IntList: short lists of integers without heap allocation, so that whole layers are literal values
+// that can be in constexpr tables (the generated suites) and can be compared and copied freely.
 #pragma once
 
 #include <benanza/error.hpp>
@@ -14,7 +14,7 @@
 
 namespace benanza {
 
-/// At most `Capacity` integers. More throw InputError: the importer turns such a node into a modelled layer instead.
+/// At most `Capacity` integers. More throw InputError: the importer then turns the node into a modelled layer instead.
 template <std::size_t Capacity>
 class InlineInts {
  public:
@@ -57,7 +57,7 @@ class InlineInts {
 
 /// Dimensions as ONNX orders them, outermost first. Rank 0 is a scalar (one element).
 using TensorShape = InlineInts<8>;
-/// Sizes along one axis, of Concat and Split.
+/// Sizes along one axis, for Concat and Split.
 using IntList = InlineInts<32>;
 
 /// a * b; throws InputError if the product does not fit (sizes in a model file are not to be trusted).
@@ -67,7 +67,7 @@ using IntList = InlineInts<32>;
   return product;
 }
 
-/// Product of a range of dimensions; 1 for none.
+/// Product of a range of dimensions; 1 for an empty range.
 [[nodiscard]] constexpr std::int64_t element_count(std::span<const std::int64_t> dims) {
   std::int64_t count = 1;
   for (auto dim : dims) count = checked_product(count, dim);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of one dimension as cuDNN takes them: of two dimensions with height 1, which is the same memory and the
-// same work.
+// One-dimensional convolutions in the form that cuDNN takes: two-dimensional with height 1, which has the same memory
+// layout and the same work.
 #pragma once
 
 #include <benanza/model/epilogue.hpp>
@@ -11,7 +11,7 @@
 
 namespace benanza::detail {
 
-/// The list with `value` in front of entry `at`; an empty list, which stands for defaults, remains empty.
+/// The list with `value` inserted before entry `at`. An empty list, which stands for defaults, remains empty.
 [[nodiscard]] inline TensorShape inserted(const TensorShape& list, std::size_t at, std::int64_t value) {
   TensorShape result;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -21,8 +21,8 @@ namespace benanza::detail {
   return result;
 }
 
-/// The convolution, transposed convolution or gradient with a height of 1; those of two and more dimensions are
-/// returned as they are.
+/// The convolution, transposed convolution or gradient with a height of 1. Those with two or more dimensions are
+/// returned unchanged.
 template <class Convolution>
 [[nodiscard]] Convolution with_unit_height(const Convolution& op) {
   if (op.x.size() != 3) return op;
@@ -36,7 +36,7 @@ template <class Convolution>
   if constexpr (requires { op.post; }) {
     result.post = {};
     for (PostOp step : op.post) {
-      if (step.shape.size() == 3) step.shape = inserted(step.shape, 2, 1);  // a shorter one has no channels to move
+      if (step.shape.size() == 3) step.shape = inserted(step.shape, 2, 1);  // a shorter shape has no channels to move
       result.post.push_back(step);
     }
   }

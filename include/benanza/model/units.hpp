@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units: quantities that must not be mixed up have a type each. Arithmetic is what the unit allows; `.value` is the
-// number.
+// Units: quantities that must not be mixed up have distinct types. Only operations that the units allow are defined;
+// `.value` is the number.
 #pragma once
 
 #include <compare>
