@@ -269,7 +269,7 @@ class LiveElements {
     detail::Needs needs =
         whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
     if (ahead > 0 && cost(layer).flops.value > 0) detail::read_ahead(informed, ahead, needs);
-    // A cache that attention passes on may be in the memory of its parts, so it does not make any read of them certain.
+    // A cache that attention returns may be in the memory of its parts, so it does not make any read of them certain.
     const bool hands_on = std::holds_alternative<op::Attention>(layer) && parts.size() > 1 && !whole;
     const auto computed = [](std::vector<Region> results) {
       for (std::size_t j = 1; j < std::min<std::size_t>(3, results.size()); ++j) results[j] = Region(results[j].dims());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reads_all, writes_all: which inputs and outputs an operator without a kind reads and writes whole, whatever the data
-// are.
+// reads_all, writes_all: which inputs and outputs an operator without a kind reads and writes completely, whatever the
+// data are.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace benanza::detail {
 
-/// Inputs of an operator of which data choose a part, or of which it needs the size alone.
+/// Inputs of an operator from which data choose what is read, or of which it needs only the size.
 struct PartlyRead {
   std::string_view type{};   ///< with its domain, except ai.onnx
   std::uint32_t inputs = 0;  ///< bit i: input i
@@ -59,8 +59,8 @@ inline constexpr std::array partly_read{
     PartlyRead{"com.microsoft.SparseAttention", input_bits(3, 4, 5, 6, 9, 10)},
     PartlyRead{"com.microsoft.WordConvEmbedding", input_bits(3)}};  // rows of characters
 
-/// Whether an operator without a kind reads all of input `i`: not where data may choose a part of it. Of domains that
-/// are not known nothing is certain.
+/// Whether an operator without a kind reads all of input `i`. False if data may choose a part of it. For unknown
+/// domains nothing is certain.
 [[nodiscard]] constexpr bool reads_all(std::string_view type, std::size_t i) {
   const std::string_view domain = type.substr(0, type.rfind('.') + 1);
   if (!domain.empty() && !domain.starts_with("ai.onnx.") && !domain.starts_with("com.microsoft.") &&
@@ -71,7 +71,7 @@ inline constexpr std::array partly_read{
   return found == partly_read.end() || i >= 32 || (found->inputs >> i & 1) == 0;
 }
 
-/// Whether it writes all of result `i`: not of a cache that it may update in place.
+/// Whether it writes all of result `i`. False for a cache that it may update in place.
 [[nodiscard]] constexpr bool writes_all(std::string_view type, std::size_t i) {
   constexpr std::array<std::string_view, 7> keep_caches{
       "com.microsoft.Attention",           "com.microsoft.DecoderMaskedMultiHeadAttention",

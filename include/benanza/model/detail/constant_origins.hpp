@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConstantOrigins: what a constant is computed from before a request comes.
+// ConstantOrigins: the constants from which another constant is computed before a request arrives.
 #pragma once
 
 #include <benanza/model/detail/live_needs.hpp>
@@ -14,7 +14,7 @@
 
 namespace benanza::detail {
 
-/// A constant that another one is computed from, and how much of it.
+/// A constant from which another one is computed, and the share of it that is needed.
 struct ConstantOrigin {
   ValueId value = 0;
   double share = 1;
@@ -22,7 +22,7 @@ struct ConstantOrigin {
 
 class ConstantOrigins {
  public:
-  /// Sizes and axes do not count. Nothing for a constant that the file stores.
+  /// Sizes and axes do not count. Empty for a constant that the file stores.
   [[nodiscard]] std::optional<std::vector<ConstantOrigin>> of(const Graph& graph, ValueId id) {
     const auto [made, is_new] = makers_.try_emplace(&graph);
     for (std::size_t n = 0; is_new && n < graph.constant_nodes.size(); ++n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bands of tensors outside of which each element is one number: triangles, and scores that a constant mask hides.
+// Bands of tensors outside of which every element is the same number: triangles, and scores that a constant mask hides.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -20,7 +20,7 @@
 
 namespace benanza::detail {
 
-/// Where a constant is 0, or hides a score.
+/// Where a constant is 0 or hides a score.
 [[nodiscard]] inline KnownElements known_constant(const Value& value) {
   KnownElements result;
   const std::size_t rank = value.dims.size();
@@ -39,7 +39,7 @@ namespace benanza::detail {
   return result;
 }
 
-/// A band of a tensor as one of a tensor that it broadcasts to, or whose last axes are the same.
+/// Converts a band of a tensor to a band of a tensor that it broadcasts to, or that has the same last axes.
 [[nodiscard]] inline std::optional<AxesBand> from_last(const std::optional<AxesBand>& band, const Dims& x,
                                                        const Dims& y) {
   if (!band) return std::nullopt;
@@ -86,7 +86,7 @@ class KnownElementwise {
   }
 
  private:
-  /// All elements outside of a band, or all elements if there is no band, have this number.
+  /// All elements outside of a band have this number; if there is no band, all elements have it.
   struct Outside {
     std::optional<AxesBand> band{};
     double number = 0;
@@ -96,7 +96,7 @@ class KnownElementwise {
     return part.number <= masked_score && is_float(at_.graph.output(at_.node, 0).type);
   }
   [[nodiscard]] bool matters(const Outside& part) const { return part.number == 0 || hides(part); }
-  /// The number of elements in a matrix that are not known.
+  /// The number of unknown elements in a matrix.
   [[nodiscard]] double unknown(const Outside& part) const {
     if (!part.band) return 0;
     const auto& [row, column, band] = *part.band;
@@ -130,14 +130,14 @@ class KnownElementwise {
     if (!a.band->has_axes_of(*b.band)) return std::nullopt;
     return Outside{AxesBand{a.band->row, a.band->column, around(a.band->band, b.band->band)}, number};
   }
-  /// The elements at which at least one of two statements holds. Both have numbers that are alike.
+  /// The elements for which at least one of two statements holds. Their numbers must be alike.
   [[nodiscard]] static Outside either(const Outside& a, const Outside& b) {
     if (!a.band || !b.band) return a.band ? b : a;
     if (!a.band->has_axes_of(*b.band)) return a;
     return {AxesBand{a.band->row, a.band->column, common(a.band->band, b.band->band)}, std::max(a.number, b.number)};
   }
 
-  /// What a known condition chooses, and what does not depend on the condition because both operands are alike.
+  /// The elements that a known condition chooses, and those that do not depend on it because both operands are alike.
   [[nodiscard]] std::vector<Outside> choices() const {
     std::vector<Outside> results;
     const auto add = [&results](const std::optional<Outside>& part) {
@@ -238,7 +238,7 @@ class KnownElementwise {
     return found == functions.end() ? std::nullopt : std::optional(found->second(a, b));
   }
 
-  /// A softmax is 0 where scores are hidden, unless a row has only hidden scores. A LogSoftmax hides the same scores.
+  /// A softmax is 0 at hidden scores, unless a row has only hidden scores. A LogSoftmax hides the same scores.
   [[nodiscard]] KnownElements softmax() const {
     const KnownElements x = at_.known_x(0);
     const Dims& y = at_.y();
@@ -293,7 +293,7 @@ class KnownElementwise {
   return first;
 }
 
-/// The band of a tensor of which a slice is assigned: that of the slice, and what is around it.
+/// The band of a tensor to which a slice is assigned: it contains the band of the slice and that of the tensor.
 [[nodiscard]] inline KnownElements known_assignment(const SizedNode& at, const Dims& first) {
   const KnownElements x = at.known_x(0), updates = at.known_x(2);
   if (!updates.band || at.x(2) == at.x(0)) return {.band = updates.band, .outside = updates.outside};
@@ -319,7 +319,7 @@ class KnownElementwise {
           .outside = x.outside};
 }
 
-/// What a Slice takes; nothing if its bounds depend on data.
+/// The box that a Slice takes. Empty if its bounds depend on data.
 [[nodiscard]] inline std::optional<op::Slice::Box> known_slice(const SizedNode& at) {
   for (std::size_t k = 1; k < at.node.inputs.size(); ++k)
     if (at.node.has_input(k) && !at.graph.input(at.node, k).literal) return std::nullopt;
@@ -327,7 +327,7 @@ class KnownElementwise {
   return box && box->taken == at.y() ? std::move(box) : std::nullopt;
 }
 
-/// The least band that contains the bands of all operands of a Concat.
+/// The smallest band that contains the bands of all operands of a Concat.
 [[nodiscard]] inline KnownElements known_joined(const SizedNode& at) {
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size());
   std::optional<AxesBand> like;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnownElements: what is known of a tensor's elements before a request comes: zeros of a triangle or around what a Pad
-// pads, scores that a constant mask hides, rows that an Expand repeats. What is known need not be computed or read.
+// KnownElements: what is known of a tensor's elements before a request arrives: zeros of a triangle or in the padding
+// of a Pad, scores that a constant mask hides, rows that an Expand repeats. Known elements need not be computed or
+// read.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -17,7 +18,7 @@
 
 namespace benanza::detail {
 
-/// A part of a tensor along an axis, with the copies that it has by itself.
+/// A part of a tensor along an axis, with copies that exist only within this part.
 struct KnownPart {
   std::size_t axis = 0;
   std::int64_t begin = 0, end = 0;
@@ -26,15 +27,15 @@ struct KnownPart {
 
 struct KnownElements {
   std::optional<AxesBand> band{};          ///< each element outside of it is `outside`
-  double outside = 0;                      ///< a hidden score stands for all lower ones
-  std::optional<std::size_t> one_hot{};    ///< along this axis one element at most is not 0
+  double outside = 0;                      ///< a hidden score stands for all smaller ones
+  std::optional<std::size_t> one_hot{};    ///< along this axis, at most one element is not 0
   std::optional<Box> filled{};             ///< each element outside of it is 0
-  std::vector<Box> rows{};                 ///< as `filled`, where that takes several boxes
-  std::vector<FirstEqual> copies{};        ///< for each axis the positions that have equal elements; empty: none
-  std::vector<KnownPart> parts{};          ///< in order; what lies between them has no copies
-  bool expanded = false;                   ///< they are stored once: who reads one reads what is behind all
-  std::optional<ValueId> transposed_of{};  ///< the value whose rows and columns are exchanged here
-  double passes = 0;  ///< of loops: if not 0, all elements follow from constants and the number of the pass
+  std::vector<Box> rows{};                 ///< the same as `filled`, if several boxes are necessary
+  std::vector<FirstEqual> copies{};        ///< for each axis, the first of equal positions; empty: no copies
+  std::vector<KnownPart> parts{};          ///< in order; elements between them have no copies
+  bool expanded = false;                   ///< they are stored once: a reader of one reads the stored elements of all
+  std::optional<ValueId> transposed_of{};  ///< the value that this one is with rows and columns exchanged
+  double passes = 0;  ///< for loops: if not 0, all elements follow from constants and the number of the pass
 
   [[nodiscard]] bool any() const {
     return band || one_hot || filled || !rows.empty() || !copies.empty() || !parts.empty();
@@ -44,15 +45,15 @@ struct KnownElements {
   }
 };
 
-/// A score from here on downwards leaves nothing after a softmax.
+/// A score of this value or less contributes nothing after a softmax.
 inline constexpr double masked_score = -1000;
 
-/// A node with the sizes of its operands, and what is known of their elements.
+/// A node with the sizes of its operands and what is known of their elements.
 struct SizedNode {
   const Node& node;
   const Graph& graph;
   const Layer& layer;
-  std::span<const KnownElements> known{};  ///< what is known of each value; empty: nothing
+  std::span<const KnownElements> known{};  ///< what is known of each value; empty: nothing is known
   [[nodiscard]] const Dims& x(std::size_t k) const { return graph.value(*node.inputs[k]).dims; }
   [[nodiscard]] const Dims& y(std::size_t j = 0) const { return graph.value(*node.outputs[j]).dims; }
   [[nodiscard]] KnownElements known_x(std::size_t k) const {

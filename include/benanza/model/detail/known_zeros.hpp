@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tensors may differ from 0: within what a Pad pads, and what is computed from it.
+// Where tensors may differ from 0: within the operand of a Pad, and in what is computed from a padded tensor.
 #pragma once
 
 #include <benanza/detail/einsum_labels.hpp>
@@ -20,7 +20,7 @@
 
 namespace benanza::detail {
 
-/// How many places a Pad adds or removes, if it fills in one number; nothing if that depends on data.
+/// The numbers of positions that a Pad adds or removes, if it fills in one number. Empty if they depend on data.
 [[nodiscard]] inline std::optional<op::Pad::Cells> known_padding(const SizedNode& at) {
   const auto* pad = std::get_if<op::Pad>(&at.layer);
   const bool known = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1).known &&
@@ -29,7 +29,7 @@ namespace benanza::detail {
                                                                        : std::nullopt;
 }
 
-/// Where a boolean constant may be true, as places of a tensor that it broadcasts to.
+/// Where a boolean constant may be true, as positions of a tensor that it broadcasts to.
 [[nodiscard]] inline Box true_places(const Value& constant, const Dims& y) {
   const auto& literal = constant.literal;
   const Dims& dims = constant.dims;
@@ -50,7 +50,7 @@ namespace benanza::detail {
   return any ? box : Box(y.size());
 }
 
-/// Where a tensor may differ from 0, as places of one that it broadcasts to.
+/// Where a tensor may differ from 0, as positions of a tensor that it broadcasts to.
 [[nodiscard]] inline Box broadcast_box(const Box& box, const Dims& x, const Dims& y) {
   Box result = whole_box(y);
   for (std::size_t i = 0; i < x.size() && x.size() <= y.size(); ++i) {
@@ -60,7 +60,7 @@ namespace benanza::detail {
   return result;
 }
 
-/// Where a result may differ from 0: inside of what a Pad pads, and what is computed from it element by element.
+/// Where a result may differ from 0: within the operand of a Pad, and in what is computed from it element by element.
 [[nodiscard]] inline std::optional<Box> known_filled(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
   const Dims& y = at.y();
@@ -72,7 +72,7 @@ namespace benanza::detail {
     for (std::size_t i = 0; i < box.size(); ++i) box[i] = stepped(box[i], cells->before[i], 1, y[i]);
     return box;
   }
-  if (type == "And" && at.node.opset >= 7) {  // which broadcasts from the last axis on
+  if (type == "And" && at.node.opset >= 7) {  // And broadcasts from the last axis
     Box box = whole_box(y);
     for (const std::size_t k : {0U, 1U}) {
       const auto x = x_of(k);
@@ -100,7 +100,7 @@ namespace benanza::detail {
     }
     return box == whole_box(y) ? std::nullopt : std::optional(box);
   }
-  if (type == "MatMul") {  // rows of zeros, and columns
+  if (type == "MatMul") {  // rows and columns of zeros
     Box box = whole_box(y);
     for (std::size_t k = 0; k < 2; ++k)
       if (const auto x = x_of(k); x && y.size() >= 2 && at.x(k).size() == y.size()) {
@@ -134,7 +134,7 @@ namespace benanza::detail {
   return keeps_zero(type) && at.x(0) == y ? x : std::nullopt;
 }
 
-/// The same for windows that a Reshape cuts out of a padded image, for their transpositions, and for products of their
+/// The same for windows that a Reshape takes from a padded image, for their transpositions, and for products of their
 /// rows.
 [[nodiscard]] inline std::vector<Box> known_rows(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
@@ -147,7 +147,7 @@ namespace benanza::detail {
     if (std::holds_alternative<op::View>(at.layer) && element_count(at.x(0)) == element_count(at.y())) {
       some = reshaped(box, at.x(0), at.y());
     } else if (x.rows.empty()) {
-      return {};  // one box stays one
+      return {};  // a single box remains one
     } else if (type == "Transpose") {
       const auto perm = at.node.attribute<Dims>("perm", {});
       Box turned;

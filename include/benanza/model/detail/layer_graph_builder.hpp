@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerGraphBuilder: what make_layer_graph computes with.
+// LayerGraphBuilder: the implementation of make_layer_graph.
 #pragma once
 
 #include <benanza/model/detail/constant_origins.hpp>
@@ -22,7 +22,7 @@ namespace benanza {
 
 namespace detail {
 
-/// Builds the single form; one instance a call.
+/// Builds the single form. Each call needs its own instance.
 class LayerGraphBuilder {
  public:
   [[nodiscard]] LayerGraph build(const Graph& graph) {
@@ -73,7 +73,7 @@ class LayerGraphBuilder {
     return *scope[id];
   }
 
-  /// Reading a computed constant takes no more bytes than what the file stores for it.
+  /// Reading a computed constant takes no more bytes than the file stores for it.
   void refer_to_stored(const Graph& graph, Scope& scope, ValueId id) {
     const auto origins = origins_.of(graph, id);
     if (!origins) return;
@@ -92,11 +92,11 @@ class LayerGraphBuilder {
       all += bytes;
       behind.push_back({base, bytes});
     }
-    if (behind.empty()) {  // made of sizes alone
+    if (behind.empty()) {  // computed only from sizes
       behind.push_back({*scope[id], Bytes{}});
       bypassed_.insert(*scope[id]);
     }
-    // A number beside a stored tensor that is as large as the result may be in the code of a program.
+    // A number next to a stored tensor that is as large as the result may be in the code of a program.
     const auto is_number = [this](const Share& share) { return result_.tensors[share.base].scalar.has_value(); };
     if (all.value > graph.value(id).bytes() && !std::all_of(behind.begin(), behind.end(), is_number)) {
       for (const auto& share : behind)
@@ -141,7 +141,7 @@ class LayerGraphBuilder {
     result_.layers.push_back(std::move(made));
   }
 
-  /// What a layer of attention hands on of its operands is moved, not computed.
+  /// The operands that an attention layer returns in a cache are moved, not computed.
   void note_caches(const Graph& graph, Scope& scope, const Node& node, const Layer& layer) {
     if (!std::holds_alternative<op::Attention>(layer)) return;
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
@@ -153,7 +153,7 @@ class LayerGraphBuilder {
                                 ") is filled depends on data: all of it is counted");
   }
 
-  /// False where sizes become unknown: at the node that makes such a value, or reads one computed from constants.
+  /// False if sizes become unknown at this node: it makes such a value, or reads one computed from constants.
   [[nodiscard]] static bool knows_sizes(const Graph& graph, const Node& node) {
     const auto is_made = [&](const auto& id) { return id && graph.value(*id).unknown_size; };
     const auto is_read = [&](const auto& id) {
@@ -250,9 +250,9 @@ class LayerGraphBuilder {
     TensorId in = 0, out = 0;
   };
 
-  /// Layers on a way from a carried value to the same value of the next pass run one pass after the other; the rest of
-  /// a body could overlap. Among several such values the one with the most work on its ways counts: the ways of two
-  /// overlap like a wavefront, and a value that only feeds another one has none.
+  /// Layers on a path from a carried value to the same value of the next pass run one pass after the other; the rest of
+  /// a body could overlap. If there are several such values, the one with the most work on its paths counts: the paths
+  /// of two values overlap like a wavefront, and a value that only feeds another one has no path.
   void serialise(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips) {
     const std::size_t end = result_.layers.size();
     std::vector<bool> serial(end, false);
@@ -287,7 +287,7 @@ class LayerGraphBuilder {
       if (serial[i]) result_.layers[i].serial_repeat = checked_product(result_.layers[i].serial_repeat, trips);
   }
 
-  /// What a body receives and may be something else in each pass: not what each pass hands on as it is.
+  /// Inputs of a body that may differ between passes. Excludes those that each pass hands on unchanged.
   [[nodiscard]] static std::vector<ValueId> changing_inputs(const Graph& body, std::size_t carried,
                                                             std::size_t body_skip, std::size_t out_skip) {
     std::vector<ValueId> inputs;
@@ -300,8 +300,8 @@ class LayerGraphBuilder {
     return inputs;
   }
 
-  /// A layer of a body that nothing that changes reaches does the same in every pass: once is enough. What is Opaque
-  /// may draw random numbers.
+  /// A layer of a body that does not depend on anything that changes does the same in every pass, so once is enough.
+  /// Opaque layers may draw random numbers.
   void hoist(const Graph& body, const Scope& inner, const std::vector<ValueId>& changing, std::size_t begin,
              std::int64_t trips) {
     if (trips < 2) return;
@@ -322,14 +322,14 @@ class LayerGraphBuilder {
     }
   }
 
-  /// Whether a tensor is `origin`, or what bodies of loops have received of it.
+  /// Whether a tensor is `origin`, or is what the bodies of loops received from it.
   [[nodiscard]] bool comes_from(TensorId id, TensorId origin) const {
     if (id == origin) return true;
     const auto received = received_.find(id);
     return received != received_.end() && comes_from(received->second.from, origin);
   }
 
-  /// What a tensor that no layer makes refers to: its own bytes, or those of a loop's initial value.
+  /// The tensors that a tensor without a producing layer refers to: its own bytes, or those of a loop's initial value.
   void settle(TensorId id) {
     if (!result_.tensors[id].behind.empty()) return;
     const auto received = received_.find(id);
@@ -342,7 +342,8 @@ class LayerGraphBuilder {
     }
   }
 
-  /// Bytes of the tensors behind a sequence of which each pass reads an element; of `id`, if that is none.
+  /// Bytes of the tensors behind a sequence from which each pass reads an element. Bytes of `id` if it is not such an
+  /// element.
   [[nodiscard]] std::vector<Share> behind_sequence(TensorId id, Bytes bytes) const {
     const auto received = received_.find(id);
     if (received == received_.end() || !received->second.sliced) return {{id, bytes}};
@@ -354,10 +355,10 @@ class LayerGraphBuilder {
     return result;
   }
 
-  /// The share of operand or result `k` of a layer that it touches for certain, of what its operator says.
+  /// The share of operand or result `k` that a layer touches for certain, relative to what its operator says.
   [[nodiscard]] double certain_share(std::size_t layer, std::size_t k) const { return k == 0 ? certain_[layer] : 1; }
 
-  /// Whether operand `k` is what a layer of movement moves, and not a list of sizes or places.
+  /// Whether operand `k` is what a movement layer moves, as opposed to a list of sizes or positions.
   [[nodiscard]] bool is_moved(const Occurrence& at, std::size_t k) const {
     if (std::holds_alternative<op::Concat>(at.layer)) return true;
     if (!std::holds_alternative<op::View>(at.layer) || at.outputs.empty()) return k == 0;
@@ -366,8 +367,9 @@ class LayerGraphBuilder {
     return element_count(x.dims) == element_count(result_.tensors[at.outputs[0]].dims);
   }
 
-  /// Whether nothing needs a tensor after its one reader, which may overwrite it: not what the graph keeps. A model's
-  /// input may be overwritten by a result that leaves the model, as the caller of a cache has one memory for both.
+  /// Whether nothing needs a tensor after its only reader, which may then overwrite it. False for tensors that the
+  /// graph keeps. A model's input may be overwritten by a result that leaves the model, as the caller of a cache has
+  /// one memory for both.
   [[nodiscard]] bool may_be_overwritten(TensorId id, bool result_leaves) const {
     const LayerTensor& tensor = result_.tensors[id];
     if (tensor.constant || tensor.output || tensor.consumers.size() != 1 || tensor.producers.size() > 1 ||
@@ -378,15 +380,15 @@ class LayerGraphBuilder {
     return !std::holds_alternative<op::View>(maker.layer) || may_be_overwritten(*maker.inputs[0], result_leaves);
   }
 
-  /// An update, unless it combines what is there with what it writes, as a second call would differ.
+  /// True for an update, unless it combines its updates with the existing contents: a second call would then differ.
   template <class Update>
   [[nodiscard]] bool may_be_in_place(const Update& update, const Occurrence& at) const {
     if constexpr (requires { update.reduction; })
       if (update.reduction != op::ScatterReduction::none) return false;
     return may_be_overwritten(*at.inputs[0], result_.tensors[at.outputs[0]].output);
   }
-  /// A cache that the caller keeps, with room for what is appended. What a layer makes has no room behind it, and what
-  /// is shorter than its addition is not a cache.
+  /// True for a cache that the caller keeps, with capacity for what is appended. A tensor that a layer makes has no
+  /// spare capacity, and a tensor that is shorter than what is appended is not a cache.
   [[nodiscard]] bool may_be_in_place(const op::Concat&, const Occurrence& at) const {
     const LayerTensor& cache = result_.tensors[*at.inputs[0]];
     return cache.producers.empty() && element_count(cache.dims) > 0 &&
@@ -402,17 +404,17 @@ class LayerGraphBuilder {
   struct Received {
     TensorId from = 0;
     bool whole = true;    // false for an element of a sequence
-    bool sliced = false;  // an element of a sequence of which it is certain what all passes need
+    bool sliced = false;  // an element of a sequence for which the needs of all passes are certain
   };
   ConstantOrigins origins_{};
-  std::set<TensorId> bypassed_{};  // constants of which something computed is read instead
+  std::set<TensorId> bypassed_{};  // constants in place of which a value computed from them is read
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
-  std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> what they hold, in order
+  std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> their parts, in order
   std::vector<const Node*> nodes_{};                             // layer -> its node
-  std::vector<bool> by_pass_{};              // layer -> whether the number of the pass says what it reads of operand 0
-  std::vector<double> certain_{};            // layer -> how much of what it updates is certain, from 0 to 1
-  std::set<TensorId> counters_{};            // numbers and conditions of passes, which no memory has to hold
-  std::map<TensorId, Received> received_{};  // what a loop's body works on -> what it is in the first pass
+  std::vector<bool> by_pass_{};              // layer -> whether what it reads of operand 0 depends on the pass number
+  std::vector<double> certain_{};            // layer -> share of what it updates that is certain, from 0 to 1
+  std::set<TensorId> counters_{};            // numbers and conditions of passes, which need not be in memory
+  std::map<TensorId, Received> received_{};  // input of a loop's body -> its value in the first pass
 };
 
 }  // namespace detail

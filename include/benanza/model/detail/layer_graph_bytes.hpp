@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edges and bytes of a LayerGraph, counted when all of its layers are there.
+// The edges and bytes of a LayerGraph, counted after all of its layers are present.
 #pragma once
 
 #include <benanza/model/detail/layer_graph_builder.hpp>
@@ -20,7 +20,7 @@ inline void LayerGraphBuilder::connect() {
     DistinctBytes reads(result_), needed(result_);
     for (std::size_t k = 0; k < at.inputs.size(); ++k) {
       if (!at.inputs[k]) continue;
-      settle(*at.inputs[k]);  // what a layer makes is settled below, before it is read
+      settle(*at.inputs[k]);  // the outputs of a layer are settled below, before they are read
       const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
       if (!is_movement(at.layer) || is_moved(at, k)) {
         const Bytes touched = touched_input(tensor, at.layer, k) * certain_share(i, k);
@@ -57,7 +57,7 @@ inline void LayerGraphBuilder::connect() {
       at.needed.written += written * at.live.output(k);
       if (!is_movement(at.layer)) {
         tensor.behind = {{id, written}};
-        if (written < tensor.bytes())  // the rest is the first input's
+        if (written < tensor.bytes())  // the rest belongs to the first input
           for (const auto& share : result_.tensors[*at.inputs[0]].behind)
             tensor.behind.push_back({share.base, share.bytes * (1 - written / tensor.bytes())});
       } else if (std::holds_alternative<op::Slice>(at.layer) || std::holds_alternative<op::Split>(at.layer)) {
@@ -81,7 +81,7 @@ inline void LayerGraphBuilder::connect() {
 }
 
 inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
-  // The most that any one layer touches: two gathers may pick the same rows. Where all layers read for certain what
+  // The most that any one layer touches, as two gathers may pick the same rows. If all layers are certain to read what
   // they need, it is what they need together.
   std::map<TensorId, Bytes> weights, inputs, weights_that_may_run;
   std::set<TensorId> doubtful = bypassed_;
@@ -107,7 +107,7 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
           const double passes = by_pass || share.base != read ? static_cast<double>(layer.repeat) : 1;
           if (base.constant || base.trained)
             raise(weights_that_may_run, std::min(share.bytes * passes, std::max(share.bytes, base.bytes())));
-          // A layer's share of a tensor behind a movement may differ from its share of the whole that it reads.
+          // A layer's share of a tensor behind a movement may differ from its share of the moved tensor that it reads.
           const Bytes live = share.bytes * layer.live.input(k);
           const bool moved = share.base != *layer.inputs[k] && !base.stored;
           if (certain)

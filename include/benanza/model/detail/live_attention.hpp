@@ -15,7 +15,7 @@
 
 namespace benanza::detail {
 
-/// Columns of values that columns of the result are sums of: `group` heads share those of one.
+/// The columns of the values from which columns of the result are summed: `group` query heads share one head of values.
 [[nodiscard]] inline Positions value_columns(const Positions& at, std::int64_t columns, std::int64_t group) {
   std::vector<Positions::Run> runs;
   for (const auto& run : at.runs())
@@ -26,8 +26,8 @@ namespace benanza::detail {
   return Positions(std::move(runs));
 }
 
-/// What a cache that attention hands on holds of its operands: the older cache, and behind it the keys or values of the
-/// call. Biases and angles that change these lie beside them.
+/// What a cache that attention returns contains of its operands: the older cache, followed by the keys or values of the
+/// call. Biases and angles that change these are separate operands.
 [[nodiscard]] inline std::vector<Box> held_in_cache(const SizedNode& at, std::size_t k, std::size_t j, const Box& y) {
   const auto& node = at.node;
   const Dims &x = at.x(k), &cache = at.y(j);
@@ -46,13 +46,14 @@ namespace benanza::detail {
   return {box};
 }
 
-/// What rows that hold the queries, keys and values of a token side by side give to columns of some queries' results.
+/// The parts of packed rows (queries, keys and values of a token side by side) that columns of some queries' results
+/// need.
 [[nodiscard]] inline std::vector<Box> packed_rows(const op::Attention& layer, const Dims& x, const Box& y,
                                                   const Positions& seen_keys, bool one_key) {
   const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1], queries = layer.q[1] * layer.q[3],
                      keys = layer.k[1] * layer.k[3];
   if (x[2] != queries + keys + layer.v[1] * columns) return {whole_box(x)};
-  const Positions seen = x[1] == layer.k[2] ? seen_keys : Positions::whole(x[1]);  // else a cache is before them
+  const Positions seen = x[1] == layer.k[2] ? seen_keys : Positions::whole(x[1]);  // otherwise a cache precedes them
   const auto from = [&x](std::int64_t first, const Positions& at) { return stepped(at, first, 1, x[2]); };
   std::vector<Box> boxes{{y[0], seen, from(queries + keys, value_columns(y[2], columns, group))}};
   if (one_key) return boxes;
@@ -61,9 +62,9 @@ namespace benanza::detail {
   return boxes;
 }
 
-/// Queries follow the result; of the keys and values those that these queries see, of heads those that are read, and of
-/// values the columns. Queries, keys and values of a token may lie in one row. Scores take no values, and a cache that
-/// is handed on takes what it holds.
+/// Queries follow the result. Of keys and values, those that these queries see are needed; of heads, those that are
+/// read; of values, the columns. Queries, keys and values of a token may be in one row. Scores need no values, and a
+/// cache that is returned needs what it contains.
 [[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
   const auto& node = at.node;
   const auto& layer = std::get<op::Attention>(at.layer);
@@ -74,9 +75,9 @@ namespace benanza::detail {
   const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
   const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1];
   if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
-  // The weight of the one key that a query sees is 1, whatever its score is.
+  // The weight of the only key that a query sees is 1, whatever its score is.
   const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
-  std::optional<Band> visible;  // what a constant mask leaves
+  std::optional<Band> visible;  // the pairs that a constant mask leaves visible
   if (const KnownElements hidden = at.known_x(mask);
       hidden.band && (layer.mask_type ? hidden.outside == 0 : hidden.outside <= masked_score)) {
     const std::size_t mask_rank = at.x(mask).size();
@@ -114,7 +115,7 @@ namespace benanza::detail {
     const bool of_call = k == 1 || k == 2, cached = (k == cache || k == cache + 1) && x.size() == 4;
     if ((!of_call && !cached) || (x.size() != 3 && x.size() != 4) || x[0] != at.y()[0]) return {result};
     result[0] = y[0];
-    const auto heads_read = [&](std::int64_t each) {  // heads of keys, each so many columns
+    const auto heads_read = [&](std::int64_t each) {  // heads of keys, with `each` columns per head
       return rank == 4 ? channels_read(y[1], group, each) : channels_read(y.back(), group * columns, each);
     };
     if (x.size() == 4) result[1] = heads_read(1);
@@ -134,7 +135,7 @@ namespace benanza::detail {
     return pairs;
   };
   const double left = visible && layer.q[2] <= 1 << 20 ? pairs_of({0, layer.q[2]}) / layer.pairs() : 1;
-  // Scores of a pair and a head, which any column of the head takes, and the columns that follow from them.
+  // Scores of a pair and a head, which every column of the head needs, and the columns that follow from them.
   const double all_pairs = static_cast<double>(layer.q[0] * layer.q[1]) * layer.pairs();
   const double of_scores =
       all_pairs > 0 ? layer.arithmetic().flops / all_pairs - 2 * static_cast<double>(columns) : 0.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Where, And and Or need of their operands for a part of their results, if constants choose between these.
+// What Where, And and Or need of their operands for a part of their results, if constants choose between the operands.
 #pragma once
 
 #include <benanza/model/detail/known_zeros.hpp>
@@ -14,14 +14,14 @@
 namespace benanza::detail {
 
 /// The parts of a box of a result at which a constant that broadcasts to it is `wanted`: true or false. All of the box
-/// where its numbers are not known.
+/// if the numbers of the constant are not known.
 [[nodiscard]] inline std::vector<Box> parts_where(const Value& constant, bool wanted, const Dims& result,
                                                   const Box& y) {
   const auto& literal = constant.literal;
   const Dims& c = constant.dims;
   if (!literal || static_cast<std::int64_t>(literal->ints.size()) != constant.elements() || c.size() > result.size())
     return {y};
-  const std::size_t first = result.size() - c.size();  // axis of the result that is the constant's first
+  const std::size_t first = result.size() - c.size();  // axis of the result that is the constant's first axis
   for (std::size_t i = 0; i < c.size(); ++i)
     if (c[i] != 1 && c[i] != result[first + i]) return {y};
   std::vector<Positions::Run> runs;
@@ -42,7 +42,7 @@ namespace benanza::detail {
   return boxes;
 }
 
-/// Where: if the condition is known, each operand is needed only where it is chosen.
+/// Where: if the condition is known, each operand is needed only at positions at which it is chosen.
 [[nodiscard]] inline LiveRule choice(const SizedNode& at) {
   LiveRule rule = elementwise(at);
   const auto filled = at.known_x(0).filled;
@@ -59,11 +59,11 @@ namespace benanza::detail {
   return rule;
 }
 
-/// Whether one operand may decide the result alone: false that of And, true that of Or.
+/// Whether one operand may determine the result alone: false for And, true for Or.
 [[nodiscard]] inline bool decides(const Node& node) {
   return node.domain.empty() && node.opset >= 7 && (node.op_type == "And" || node.op_type == "Or");
 }
-/// And, Or: where a constant operand decides, the other one is not needed.
+/// And, Or: at positions at which a constant operand determines the result, the other operand is not needed.
 [[nodiscard]] inline LiveRule decision(const SizedNode& at) {
   LiveRule rule = elementwise(at);
   const auto undecided = [at](const Box& y) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators need of their operands for a part of their results, if they treat items of a batch, channels, or other
-// positions along some axes apart, and operands otherwise as a whole.
+// What operators need of their operands for a part of their results, if they process items of a batch, channels, or
+// other positions along some axes independently, and otherwise need operands whole.
 #pragma once
 
 #include <benanza/model/detail/live_rules.hpp>
@@ -15,7 +15,7 @@
 
 namespace benanza::detail {
 
-/// Quantisation in blocks: of the scales and zero points those of the blocks that are needed.
+/// Block quantisation: the scales and zero points of the blocks that are needed.
 [[nodiscard]] inline std::optional<LiveRule> blocked_quantization(const SizedNode& at) {
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size());
   const std::int64_t block = at.node.attribute<std::int64_t>("block_size", 0);
@@ -31,7 +31,7 @@ namespace benanza::detail {
   }};
 }
 
-/// The axis along which a DFT transforms; nothing where data tell.
+/// The axis along which a DFT transforms. Empty if it depends on data.
 [[nodiscard]] inline std::optional<std::size_t> transformed_axis(const SizedNode& at) {
   if (at.node.opset < 20) return to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size());
   const Value* given = optional_input(at.node, at.graph, 2);
@@ -39,7 +39,7 @@ namespace benanza::detail {
   return number ? to_axis(static_cast<std::int64_t>(*number), at.y().size()) : std::nullopt;
 }
 
-/// For each operand the axes of the result that its axes follow; nothing where the operator has no such rule.
+/// For each operand, the axes of the result that its axes follow. Empty if the operator has no such rule.
 [[nodiscard]] inline std::optional<std::vector<FollowedAxes>> followed_items(const SizedNode& at,
                                                                              const std::string& type) {
   const std::size_t rank = at.y().size();

@@ -17,7 +17,7 @@
 
 namespace benanza {
 
-/// What is needed of each pass's result, if this is needed of output `i`, which collects them.
+/// What is needed of each pass's result, if `all` is needed of output `i`, which collects them.
 inline LiveElements::Needed LiveElements::of_each_pass(const Node& node, std::size_t i, std::size_t carried,
                                                        const Needed& all) {
   const auto stacking = detail::stacking(node, i, carried, all.part.dims().size());
@@ -26,7 +26,7 @@ inline LiveElements::Needed LiveElements::of_each_pass(const Node& node, std::si
   return result;
 }
 
-/// Loop and Scan. What a pass needs of a carried value, the pass before has to make.
+/// Loop and Scan. The previous pass has to make what a pass needs of a carried value.
 inline void LiveElements::loop(const Graph& graph, Values& values, const Node& node) {
   const Graph& body = node.bodies[0].graph;
   const bool scan = node.op_type == "Scan";
@@ -57,7 +57,7 @@ inline void LiveElements::loop(const Graph& graph, Values& values, const Node& n
   for (std::size_t pass = 0; pass <= most_passes; ++pass) {
     inner = wanted;
     walk(body, inner);
-    if (node.trip_count && static_cast<std::int64_t>(pass) + 1 >= *node.trip_count) break;  // no pass is before it
+    if (node.trip_count && static_cast<std::int64_t>(pass) + 1 >= *node.trip_count) break;  // no pass precedes it
     bool more = false;
     for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i) {
       const ValueId result = body.outputs[i + out_skip];
@@ -96,7 +96,7 @@ inline void LiveElements::loop(const Graph& graph, Values& values, const Node& n
       continue;
     }
     Needed read = (passes && i - skip < carried ? passes->first : inner)[body.inputs[formal]];
-    if (may_be_skipped) {  // without a pass it is the result
+    if (may_be_skipped) {  // without a pass, it is the result
       const auto result = i - skip < node.outputs.size() ? node.outputs[i - skip] : std::nullopt;
       read.part = result ? common(read.part, values[*result].part) : Region(read.part.dims());
       read.conditional = true;
@@ -105,9 +105,10 @@ inline void LiveElements::loop(const Graph& graph, Values& values, const Node& n
   }
 }
 
-/// Not every pass makes what some pass makes: the last one what is read behind the loop, those before it what the
-/// next one reads, and each what is needed of its collected results. Later passes do not run. Empty if the
-/// passes are not known. If there are too many kinds of passes, the rest do not count.
+/// Determines what each pass has to make, which may be less than what all passes make together. The last pass makes
+/// what is read after the loop, the passes before it make what the next pass reads, and each pass makes what is needed
+/// of its collected results. Later passes do not run. Empty if the passes are not known. If there are too many kinds of
+/// passes, the rest do not count.
 inline std::optional<LiveElements::PassNeeds> LiveElements::leave_passes(const Graph& graph, const Node& node,
                                                                          const Values& values, const Values& wanted,
                                                                          std::span<const detail::SlicedValue> sliced,
@@ -119,7 +120,7 @@ inline std::optional<LiveElements::PassNeeds> LiveElements::leave_passes(const G
   if (!node.trip_count || *node.trip_count < 2) return std::nullopt;
   const std::int64_t trips = *node.trip_count;
   std::vector<std::pair<ValueId, Needed>> results;
-  std::vector<Positions> made;  // the passes that make each of them
+  std::vector<Positions> made;  // the passes that make each result
   std::int64_t last = 0;
   for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
     if (!node.outputs[i] || values[*node.outputs[i]].part.empty()) continue;
@@ -151,7 +152,7 @@ inline std::optional<LiveElements::PassNeeds> LiveElements::leave_passes(const G
   Values handed = nothing(body);  // what the next pass needs of the results
   std::vector<Region> of_sliced;
   for (const detail::SlicedValue& each : sliced) of_sliced.emplace_back(graph.value(each.source).dims);
-  std::size_t steps = 0, at = 0;  // the kind
+  std::size_t steps = 0, at = 0;  // index of the kind
   const std::vector<Positions::Run> runs = detail::alike_passes(made, last);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run)
     for (std::int64_t left = run->end - run->begin; left > 0;) {
@@ -189,7 +190,7 @@ inline std::optional<LiveElements::PassNeeds> LiveElements::leave_passes(const G
   return result;
 }
 
-/// A node does on the average what the passes need of it.
+/// A node does, on average, what the passes need of it.
 inline void LiveElements::scale_passes(const Graph& graph, const Graph& body, const std::vector<Kind>& kinds,
                                        double trips) {
   for (const Node& node : graph.nodes) {

@@ -42,7 +42,7 @@ namespace benanza::detail {
   return rule;
 }
 
-/// The places along the axis of a Gather that are known, in the order of its indices; none: they are not.
+/// The known positions along the axis of a Gather, in the order of its indices. Empty if they are not known.
 [[nodiscard]] inline std::vector<std::int64_t> known_places(const SizedNode& at, std::size_t axis) {
   const Value& indices = at.graph.input(at.node, 1);
   if (!indices.literal || static_cast<std::int64_t>(indices.literal->ints.size()) != indices.elements()) return {};
@@ -55,7 +55,7 @@ namespace benanza::detail {
   return places;
 }
 
-/// Gather: places that are known are needed, else the whole axis.
+/// Gather: the positions are needed if they are known, otherwise the whole axis.
 [[nodiscard]] inline std::optional<LiveRule> gather(const SizedNode& at) {
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
   const std::size_t rank = at.x(1).size();
@@ -88,7 +88,7 @@ namespace benanza::detail {
   }};
 }
 
-/// GatherND and GatherElements: places that are known are needed, else all.
+/// GatherND and GatherElements: the positions are needed if they are known, otherwise all elements.
 [[nodiscard]] inline std::optional<LiveRule> gather_places(const SizedNode& at) {
   const bool slices = at.node.op_type == "GatherND";
   const Dims &x = at.x(0), &indices = at.x(1), &y = at.y();
@@ -96,7 +96,7 @@ namespace benanza::detail {
   if (!literal || indices.empty() || static_cast<std::int64_t>(literal->ints.size()) != element_count(indices) ||
       (slices && indices.back() < 1))
     return std::nullopt;
-  // Axes that x and the indices have in common, and behind them those that an index names.
+  // The axes that x and the indices share, followed by those that an index refers to.
   const std::int64_t batches = slices ? at.node.attribute<std::int64_t>("batch_dims", 0) : 0;
   if (batches < 0 || batches >= static_cast<std::int64_t>(indices.size())) return std::nullopt;
   const auto shared = static_cast<std::size_t>(batches);
@@ -141,7 +141,8 @@ namespace benanza::detail {
   }};
 }
 
-/// The places along the first axes of x that a scatter's constant indices name, in order; nothing where data tell them.
+/// The positions along the first axes of x to which a scatter's constant indices refer, in order. Empty if they depend
+/// on data.
 [[nodiscard]] inline std::optional<std::vector<Dims>> named_places(const SizedNode& at) {
   const bool slices = at.node.op_type == "ScatterND";
   const Dims &x = at.x(0), &indices = at.x(1);
@@ -169,8 +170,8 @@ namespace benanza::detail {
   return places;
 }
 
-/// For each of the first axes of x the positions all of whose elements a scatter overwrites; none where data tell which
-/// they are, or what is written is combined with what was there.
+/// For each of the first axes of x, the positions at which a scatter overwrites all elements. Empty if they depend on
+/// data, or if updates are combined with the previous elements.
 [[nodiscard]] inline std::vector<Positions> overwritten(const SizedNode& at) {
   const auto places = named_places(at);
   if (!places || places->empty() || at.node.attribute<std::string>("reduction", "none") != "none") return {};
@@ -185,14 +186,14 @@ namespace benanza::detail {
     std::vector<Positions::Run> runs;
     for (const auto& [position, elements] : count)
       if (position >= 0 && position < x[i] && elements == all / x[i]) runs.push_back({position, position + 1});
-    if (runs.size() > Positions::most_runs) runs.clear();  // they would become one run around them
+    if (runs.size() > Positions::most_runs) runs.clear();  // they would become one run around all of them
     result.emplace_back(std::move(runs));
   }
   return result;
 }
 
-/// How much of what a scatter combines with its updates is certain, as a share of what is written if all places differ:
-/// indices may repeat.
+/// The share of the updates that a scatter certainly combines with different elements, relative to the case in which
+/// all positions differ: indices may repeat.
 [[nodiscard]] inline double certain_places(const SizedNode& at) {
   const auto combines = [](const auto* layer) {
     return layer != nullptr && layer->reduction != op::ScatterReduction::none;
@@ -205,13 +206,13 @@ namespace benanza::detail {
   const std::int64_t named = slices ? product(indices, 0, indices.size() - 1) : element_count(indices),
                      all = slices ? product(x, 0, static_cast<std::size_t>(indices.back())) : element_count(x);
   if (named < 1 || all < 1 || !axis) return 1;
-  std::int64_t certain = slices ? 1 : named / indices[*axis];  // along the axis of indices at least one
+  std::int64_t certain = slices ? 1 : named / indices[*axis];  // at least one along the axis of indices
   if (const auto places = named_places(at))
     certain = static_cast<std::int64_t>(std::set<Dims>(places->begin(), places->end()).size());
   return std::min(1.0, static_cast<double>(certain) / static_cast<double>(std::min(named, all)));
 }
 
-/// A ScatterND that assigns its updates to a slice whose first places are these.
+/// A ScatterND that assigns its updates to a slice that begins at `first`.
 [[nodiscard]] inline LiveRule assignment(const SizedNode& at, const Dims& first) {
   return {.operand = [at, first, all = same_axes(at)](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     if (k == 1) return all.operand(k, j, y);
@@ -232,7 +233,7 @@ namespace benanza::detail {
   }};
 }
 
-/// Scatters keep what they do not overwrite, and take the updates of places that are needed.
+/// Scatters keep what they do not overwrite, and need the updates of needed positions.
 [[nodiscard]] inline LiveRule scatter(const SizedNode& at) {
   if (const auto first = assigned_slice(at)) return assignment(at, *first);
   return {.operand = [at, all = same_axes(at), gone = overwritten(at), places = named_places(at)](
@@ -260,7 +261,7 @@ namespace benanza::detail {
   }};
 }
 
-/// ReverseSequence: of each batch the steps at the mirrored places; of lengths that data tell, any step.
+/// ReverseSequence: for each batch, the steps at the mirrored positions. Any step if the lengths depend on data.
 [[nodiscard]] inline std::optional<LiveRule> reversal(const SizedNode& at) {
   const auto batch = to_axis(at.node.attribute<std::int64_t>("batch_axis", 1), at.x(0).size()),
              time = to_axis(at.node.attribute<std::int64_t>("time_axis", 0), at.x(0).size());
@@ -292,7 +293,7 @@ namespace benanza::detail {
   }};
 }
 
-/// The positions of a result that a Tile has copied.
+/// Tile: the positions of the operand from which positions of the result are copied.
 [[nodiscard]] inline std::optional<LiveRule> tiling(const SizedNode& at) {
   if (at.x(0).size() != at.y().size()) return std::nullopt;
   return LiveRule{.operand = [at](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
@@ -302,15 +303,15 @@ namespace benanza::detail {
   }};
 }
 
-/// Concat: an operand has the results' positions from its offset on. Split: the other way round. QLinearConcat has a
-/// scale and a zero point of its result, and behind each operand its own.
+/// Concat: an operand has the positions of the result from its offset on. Split: the reverse. QLinearConcat has a scale
+/// and a zero point for its result, and each operand is followed by its own.
 [[nodiscard]] inline std::optional<LiveRule> joined(const SizedNode& at, bool splits) {
   const Dims& all = splits ? at.x(0) : at.y();
   const auto& parts = splits ? at.node.outputs : at.node.inputs;
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), all.size());
   if (!axis) return std::nullopt;
   const bool quantized = at.node.op_type == "QLinearConcat";
-  std::vector<std::optional<std::int64_t>> offsets(parts.size());  // nothing: not a part
+  std::vector<std::optional<std::int64_t>> offsets(parts.size());  // empty: not a part
   std::int64_t end = 0;
   for (std::size_t i = quantized ? 2 : 0; i < parts.size(); i += quantized ? 3 : 1) {
     if (!parts[i] || at.graph.value(*parts[i]).dims.size() != all.size()) return std::nullopt;
@@ -328,12 +329,12 @@ namespace benanza::detail {
       }};
 }
 
-/// What positions of a padded axis of `size` elements show of it, in a mode other than constant; all of it where the
-/// pads are longer than one reflection or turn.
+/// The elements of an axis of `size` elements that positions of the padded axis show, in a mode other than constant.
+/// All elements if the pads are longer than one reflection or wrap-around.
 [[nodiscard]] inline Positions shown(const Positions& padded, std::int64_t before, std::int64_t behind,
                                      std::int64_t size, std::string_view mode) {
   const std::int64_t longest = mode == "edge" ? std::max(before, behind) : mode == "reflect" ? size - 1 : size;
-  const bool crops = before < 0 || behind < 0;  // a reflection or turn then begins elsewhere
+  const bool crops = before < 0 || behind < 0;  // a reflection or wrap-around then begins elsewhere
   if ((crops && mode != "edge") || size < 1 || std::max(before, behind) > longest) return Positions::whole(size);
   std::vector<Positions::Run> runs;
   for (const auto& [first, last] : padded.runs()) {
@@ -351,7 +352,7 @@ namespace benanza::detail {
   return Positions(std::move(runs));
 }
 
-/// A crop reads what it keeps, and a pad the elements that its result shows.
+/// A crop reads the elements that it keeps, and a pad the elements that its result shows.
 [[nodiscard]] inline std::optional<LiveRule> padding(const SizedNode& at) {
   if (at.node.op_type == "Pad") {
     const auto pads = given_ints(at.node, at.graph, at.node.opset < 2 ? "paddings" : "pads", 1);
@@ -402,11 +403,11 @@ namespace benanza::detail {
 [[nodiscard]] inline std::optional<LiveRule> blocks(const SizedNode& at) {
   const std::int64_t size = at.node.attribute<std::int64_t>("blocksize", 0);
   const bool to_space = at.node.op_type == "DepthToSpace";
-  const Dims& wide = to_space ? at.y() : at.x(0);  // few channels, many places
+  const Dims& wide = to_space ? at.y() : at.x(0);  // few channels, many positions
   if (size < 1 || wide.size() != 4 || wide[2] % size != 0 || wide[3] % size != 0) return std::nullopt;
   const std::int64_t n = wide[0], c = wide[1], h = wide[2] / size, w = wide[3] / size;
   const bool by_column = to_space && at.node.attribute<std::string>("mode", "DCR") == "CRD";
-  // Dimensions as they lie in the wide tensor, and for each axis of the deep one which of them it is.
+  // Dimensions in the order of the wide tensor, and for each axis of the deep tensor the corresponding one of them.
   const Dims inside{n, c, h, size, w, size};
   const std::vector<std::size_t> order =
       by_column ? std::vector<std::size_t>{0, 1, 3, 5, 2, 4} : std::vector<std::size_t>{0, 3, 5, 1, 2, 4};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node needs of its operands for parts of its results, whatever its operator.
+// What a node with any operator needs of its operands for parts of its results.
 #pragma once
 
 #include <benanza/model/detail/known_bands.hpp>
@@ -32,7 +32,7 @@
 
 namespace benanza::detail {
 
-/// The rule of a node; nothing where it needs all of its operands.
+/// The rule of a node. Empty if it needs all of its operands.
 [[nodiscard]] inline std::optional<LiveRule> live_rule(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
   const Layer& layer = at.layer;
@@ -57,7 +57,7 @@ namespace benanza::detail {
   if (type == "LRN") return channel_window(at);
   if (type == "MeanVarianceNormalization") return mean_variance(at);
   if (type == "ReverseSequence") return reversal(at);
-  if (type == "RandomNormalLike" || type == "RandomUniformLike" || type == "EyeLike")  // the shape alone is read
+  if (type == "RandomNormalLike" || type == "RandomUniformLike" || type == "EyeLike")  // only the shape is read
     return leaving_out(elementwise(at), [](std::size_t, std::size_t) { return true; });
   if (type == "CastLike") return leaving_out(elementwise(at), [](std::size_t k, std::size_t) { return k == 1; });
   if (type == "Dropout")  // what it drops does not depend on its operand
@@ -106,7 +106,7 @@ namespace benanza::detail {
   return normalization(at);
 }
 
-/// Operators whose results are known in part, whatever their operands are.
+/// Operators whose results are partly known, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
   static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",     "EyeLike",
                                                          "Transpose", "Pad",    "Resize", "Upsample", "And"};
@@ -122,7 +122,7 @@ namespace benanza::detail {
 }
 
 /// Whether attention treats all batches, and all heads that have an axis of their own, alike: its rule says what each
-/// takes, except of a cache.
+/// of them needs, except of a cache.
 [[nodiscard]] inline bool is_alike_attention(const SizedNode& at, std::size_t axis) {
   if (!std::holds_alternative<op::Attention>(at.layer) || !at.node.domain.empty()) return false;
   for (std::size_t k = 4; k < at.node.inputs.size(); ++k)
@@ -130,7 +130,8 @@ namespace benanza::detail {
   return axis == 0 || (axis == 1 && at.y().size() == 4);
 }
 
-/// Whether a result at one place of an axis follows from what it needs there alone, wherever that is.
+/// Whether a result at one position of an axis follows only from what it needs at that position, in the same way
+/// everywhere.
 [[nodiscard]] inline bool is_alike_along(const SizedNode& at, const std::string& type, std::size_t axis) {
   static const std::set<std::string_view> everywhere{
       "Transpose", "Cast",  "Slice", "Split", "QuantizeLinear", "DequantizeLinear", "MeanVarianceNormalization",
@@ -150,8 +151,9 @@ namespace benanza::detail {
          is_alike_attention(at, axis);
 }
 
-/// Some elements of a Gather's result are equal, but not all of any two positions. As many positions as there are
-/// different places stay along the axis of the indices that has most, and one along the others.
+/// Some elements of a Gather's result are equal, but no two positions have all elements equal. Along the axis of the
+/// indices with the most distinct positions, keeps as many positions as there are different indices; along the other
+/// axes, keeps one.
 inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::size_t axis,
                            const std::vector<std::int64_t>& classes, std::int64_t distinct) {
   const auto longest = static_cast<std::size_t>(std::max_element(classes.begin(), classes.end()) - classes.begin());
@@ -168,8 +170,8 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   }
 }
 
-/// The positions of a Gather's result that have equal elements: those of its operand along the other axes, and where
-/// its indices name the same places, or places of equal elements, in the same order.
+/// The positions of a Gather's result that have equal elements: those of its operand along the other axes, and
+/// positions whose indices refer to the same positions, or to positions with equal elements, in the same order.
 [[nodiscard]] inline std::vector<FirstEqual> gathered_copies(const SizedNode& at) {
   constexpr std::int64_t most_positions = 1 << 20;
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
@@ -183,7 +185,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     if (along) place = (*along)[static_cast<std::size_t>(place)];
   const bool all_equal = along && std::all_of(along->begin(), along->end(), [](auto p) { return p == 0; });
   std::vector<FirstEqual> result(y.size());
-  std::vector<std::int64_t> classes(rank, 1);  // for each axis of the indices, the groups of equal positions
+  std::vector<std::int64_t> classes(rank, 1);  // number of groups of equal positions, for each axis of the indices
   for (std::size_t i = 0; i < y.size(); ++i) {
     if (y[i] < 2) continue;
     if (i < *axis || i >= *axis + rank) {
@@ -205,8 +207,8 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
              : std::vector<FirstEqual>{};
 }
 
-/// For each axis of result `j` the positions that have equal elements: what Expand and Tile repeat, what a Gather picks
-/// twice, what an upsampling copies, what a Pad shows again, and what is computed from them in the same way at each
+/// For each axis of result `j`, the positions that have equal elements: those that Expand and Tile repeat, a Gather
+/// picks twice, an upsampling copies or a Pad shows again, and those computed from them in the same way at each
 /// position.
 [[nodiscard]] inline std::vector<FirstEqual> known_copies(const SizedNode& at, const std::optional<LiveRule>& rule,
                                                           std::size_t j = 0) {
@@ -225,13 +227,13 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   std::vector<FirstEqual> result =
       is_reshape(type) ? reshaped_copies(at.known_x(0).copies, at.x(0), y) : std::vector<FirstEqual>(y.size());
   if (!rule || (slides && has_channels_last(at.node))) return {};
-  // What is needed at a position, by the first of equal positions.
+  // What is needed at a position; equal positions are replaced by the first of them.
   const auto needed_at = [&](std::size_t axis, std::int64_t position, bool by_firsts) {
     Box box = whole_box(y);
     box[axis] = Positions::run(position, position + 1);
     std::vector<std::int64_t> key;
     for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
-      if (!at.node.inputs[k] || (copies && k > 0 && type != "Concat")) continue;  // sizes and places
+      if (!at.node.inputs[k] || (copies && k > 0 && type != "Concat")) continue;  // sizes and positions
       for (const auto& part : rule->operand(k, j, box)) {
         if (std::any_of(part.begin(), part.end(), [](const Positions& p) { return p.empty(); })) continue;
         key.push_back(-1 - static_cast<std::int64_t>(*at.node.inputs[k]));
@@ -247,8 +249,8 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     }
     return key;
   };
-  // Constants around a tensor are equal, but are known anyway: they matter beside copies alone. In other modes each
-  // position shows one of the operand, unless the pads are too long to say which.
+  // Constants around a tensor are equal, but are already known: they matter only in addition to copies. In other modes
+  // each position shows one position of the operand, unless the pads are too long to say which.
   const auto repeats = [&](std::size_t axis) {
     if (pad->mode == op::PadMode::constant) return at.known_x(0).copies_along(axis) != nullptr;
     Box box = whole_box(y);
@@ -256,8 +258,9 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
     const std::vector<Box> shown = rule->operand(0, 0, box);
     return shown.size() == 1 && shown[0][axis].count() == 1;
   };
-  // Whether a position needs what others along the axis need, so that what differs between them is not seen. What needs
-  // nothing is a constant; a one-hot product takes rows of its other operand, which are not looked at here.
+  // Whether a position needs what others along the axis need, so that differences between them are not visible. A
+  // position that needs nothing is constant; a one-hot product takes rows of its other operand, which are not examined
+  // here.
   const auto is_mixed = [&](std::size_t axis) {
     const auto at_first = needed_at(axis, 0, false);
     if (at_first.empty() || at_first != needed_at(axis, y[axis] - 1, false)) return false;
@@ -297,14 +300,14 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
       any = any || result[i];
       continue;
     }
-    const bool from_one = resize && at.x(0)[i] == 1;  // whatever the mode
+    const bool from_one = resize && at.x(0)[i] == 1;  // in any mode
     if (!copies && !from_one && (!is_alike_along(at, type, i) || is_mixed(i))) continue;
     auto first = std::make_shared<std::vector<std::int64_t>>();
     if (y[i] > most_positions) {
       const auto at_first = needed_at(i, 0, true);
       bool equal = y[i] <= most_all_equal && !varies(i);
       std::vector<std::int64_t> looked_at{1, y[i] / 3, y[i] / 2, y[i] - 1};
-      if (pad) {  // each element of the operand is somewhere
+      if (pad) {  // each element of the operand appears somewhere
         const auto cells = op::Pad::padding(at.node, at.graph);
         if (at.x(0)[i] > most_positions || !cells) continue;
         for (std::int64_t p = 0; p < at.x(0)[i]; ++p)
@@ -330,8 +333,8 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   return any ? result : std::vector<FirstEqual>{};
 }
 
-/// The parts of a result that have copies of their own: tensors that a Concat joins, also behind a Pad, where they are
-/// moved, or behind a function of each element.
+/// The parts of a result that have copies of their own: tensors that a Concat joins, also after a Pad, a movement, or a
+/// function of each element.
 [[nodiscard]] inline std::vector<KnownPart> known_parts(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
   if (type == "Pad") return padded_parts(at);
@@ -359,14 +362,14 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   return parts;
 }
 
-/// Whether a factor of 0 leaves the operands of a product out.
+/// Whether a factor of 0 makes the operands of a product irrelevant.
 [[nodiscard]] inline bool multiplies_by_zero(const Node& node) {
   static const std::set<std::string_view> scaled{"Gemm", "FusedGemm", "FusedMatMul"};
   return scaled.contains(node.op_type) && node.attribute<double>("alpha", 1) == 0;
 }
 
-/// Whether input `k` need not be read, though the layer has it: what a factor of 0 meets, places that the program has,
-/// and two of the four vectors of a batch norm, which make two before a request comes.
+/// Whether input `k` need not be read although the layer has it: factors of 0, positions that are in the code of the
+/// program, and two of the four vectors of a batch norm, which are combined into two before a request arrives.
 [[nodiscard]] inline bool is_left_out(const SizedNode& at, std::size_t k) {
   static const std::set<std::string_view> placed{"Gather",  "GatherND",        "GatherElements",
                                                  "Scatter", "ScatterElements", "ScatterND"};
@@ -384,7 +387,7 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   return narrow ? k < 3 : k > 2;
 }
 
-/// Whether a floor counts less of a node than its layer does even where all of its results are needed.
+/// Whether a floor counts less of a node than its layer does, even if all of its results are needed.
 [[nodiscard]] inline bool counts_less(const SizedNode& at) {
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
     if (is_left_out(at, k)) return true;
@@ -397,7 +400,7 @@ struct Needs {
   double flops = 1;
 };
 
-/// A band of a result as one of input `k`.
+/// A band of a result, converted to a band of input `k`.
 [[nodiscard]] inline std::optional<AxesBand> followed_band(const SizedNode& at, const LiveRule& rule, std::size_t k,
                                                            const std::vector<Region>& outputs) {
   if (!rule.follows || outputs.size() != 1 || !outputs[0].band()) return std::nullopt;
@@ -424,7 +427,7 @@ struct Needs {
     const Dims& x = at.x(k);
     Region region(x);
     for (std::size_t j = 0; rule && j < outputs.size(); ++j)
-      // Where not all of a box is needed, the elements of each axis say all that products and element-wise layers ask.
+      // If not all of a box is needed, the elements of each axis are sufficient for products and element-wise layers.
       for (const auto& y : rule->follows || is_product ? outputs[j].boxes() : outputs[j].certain())
         for (auto& box : rule->operand(k, j, y)) region.add(std::move(box));
     if (!rule) region = Region::whole(x);
@@ -446,7 +449,7 @@ struct Needs {
   if (!rule || outputs.empty() || result.flops == 0) return result;
   result.flops =
       rule->flops ? rule->flops(outputs, result.inputs.empty() ? Region{} : result.inputs[0]) : outputs[0].share();
-  if (!at.known.empty() && is_product && at.node.has_input(2) && is_left_out(at, 2)) {  // nor added
+  if (!at.known.empty() && is_product && at.node.has_input(2) && is_left_out(at, 2)) {  // not added either
     const auto& product = std::get<op::MatMul>(at.layer);
     result.flops *= 1 - static_cast<double>(element_count(product.y())) / product.arithmetic().flops;
   }

@@ -19,11 +19,11 @@
 
 namespace benanza::detail {
 
-/// Operands of a product that are known to be 0 in part.
+/// Operands of a product that are partly known to be 0.
 class ProductZeros {
  public:
-  /// `of_a`, `of_b`: the axes of the result that the operands 0 and `b` follow. Of each operand the last two axes are
-  /// looked at, if one of them is summed up.
+  /// `of_a`, `of_b`: the axes of the result that the operands 0 and `b` follow. The last two axes of each operand are
+  /// examined, if one of them is a summed axis.
   ProductZeros(const SizedNode& at, std::size_t b, const FollowedAxes& of_a, const FollowedAxes& of_b) : b_(b) {
     const std::size_t inputs[2] = {0, b};
     const FollowedAxes* axes[2] = {&of_a, &of_b};
@@ -38,18 +38,18 @@ class ProductZeros {
       depth_axis_[i] = depth;
       const std::size_t result = (*axes[i])[free];
       if (result == whole_axis || dims[free] != at.y()[result]) continue;
-      // At each depth one number at most is not 0: what is multiplied by it is added to one row.
+      // At each depth, at most one number is not 0: what is multiplied by it is added to one row.
       if (x.one_hot == free) added_ /= 2.0 * static_cast<double>(std::max<std::int64_t>(1, dims[free]));
       if (!x.band || std::min(x.band->row, x.band->column) + 2 != rank || x.band->row + x.band->column != 2 * rank - 3)
         continue;
-      bands_[i] = x.band->row == free ? x.band->band : x.band->band.transposed();  // rows are those of the result
+      bands_[i] = x.band->row == free ? x.band->band : x.band->band.transposed();  // its rows are rows of the result
       axis_[i] = result;
       depths_[i] = dims[depth];
     }
   }
 
-  /// For an Einsum: a table has the label that picks; and bands of both operands count if they have one label that is
-  /// summed up, and each another one of the result.
+  /// For an Einsum: a table must have the label that picks, and bands of both operands count only if they have one
+  /// summed label in common, and each has another label of the result.
   void heed(const EinsumLabels& labels) {
     const std::int64_t depths[2] = {depth_label(labels.a, 0), depth_label(labels.b, 1)};
     picks_[0] = picks_[0] && contains(labels.b, depths[0]);
@@ -58,18 +58,18 @@ class ProductZeros {
       bands_[1].reset();
   }
 
-  /// Whether the other operand is a table of which input `k` is: nothing of it is certain to be read.
+  /// Whether input `k` is a table from which the other operand picks: then no read of it is certain.
   [[nodiscard]] bool picks_of(std::size_t k) const { return (k == b_ && picks_[0]) || (k == 0 && picks_[1]); }
 
-  /// Leaves the positions of the axis that is summed up at which the other operand of input `k` may differ from 0, for
-  /// a part of the result.
+  /// Keeps only the positions of the summed axis at which the other operand of input `k` may differ from 0, for a part
+  /// of the result.
   void limit(std::size_t k, const Box& y, Positions& depth) const {
     const std::size_t other = k == 0 ? 1 : 0;
     if (!bands_[other] || y[axis_[other]].empty()) return;
     depth = common(depth, reached(y[axis_[other]], *bands_[other]));
   }
 
-  /// The share of the products behind a part of the result that have no factor known to be 0.
+  /// The share of the products behind a part of the result in which no factor is known to be 0.
   [[nodiscard]] double products_left(const Region& y) const {
     if (picks_[0] || picks_[1]) return 0;
     if ((!bands_[0] && !bands_[1]) || y.boxes().size() != 1) return added_;
@@ -96,29 +96,29 @@ class ProductZeros {
 
   std::size_t b_;
   std::optional<Band> bands_[2]{};
-  std::size_t axis_[2]{};        ///< the result's
-  std::size_t depth_axis_[2]{};  ///< the operand's that is summed up
+  std::size_t axis_[2]{};        ///< axis of the result
+  std::size_t depth_axis_[2]{};  ///< summed axis of the operand
   std::int64_t depths_[2]{};
   bool picks_[2]{};
-  double added_ = 1;  ///< the share that rows with one number other than 0 leave
+  double added_ = 1;  ///< the share of work left for rows with one number other than 0
 };
 
-/// An axis that a product sums up, or a label of an Einsum.
+/// A summed axis of a product, or a summed label of an Einsum.
 struct SummedAxis {
   struct Operand {
     std::size_t input = 0, axis = 0;
     Positions needed{};
   };
   std::vector<Operand> operands{};
-  double share = 1;  ///< of the products that are left
+  double share = 1;  ///< share of the products that are left
 
   void limit(std::size_t input, Box& box) const {
     for (const auto& each : operands)
       if (each.input == input && each.axis < box.size()) box[each.axis] = each.needed;
   }
 };
-/// `where`: inputs that have the axis, and which of theirs it is. Factors known to be 0 are left out. What is
-/// multiplied by equal elements can be added up first, constants beforehand.
+/// `where`: the inputs that have the axis, and which of their axes it is. Factors known to be 0 are left out. Factors
+/// of equal elements can be added up first; constants are added up beforehand.
 [[nodiscard]] inline SummedAxis summed_axis(const SizedNode& at, std::int64_t size,
                                             const std::vector<std::pair<std::size_t, std::size_t>>& where) {
   Positions left = Positions::whole(size);
@@ -140,9 +140,9 @@ struct SummedAxis {
   return result;
 }
 
-/// The share of all multiplications that are left behind a part of the result, if each part of input `k` that a Concat
-/// joins along `summed` multiplies one of its equal rows. `own`, `other`: the axes of the result that it and the other
-/// operand follow.
+/// The share of all multiplications that are left for a part of the result, if each part of input `k` that a Concat
+/// joins along `summed` multiplies only one of its equal rows. `own`, `other`: the axes of the result that this operand
+/// and the other operand follow.
 [[nodiscard]] inline double joined_share(const SizedNode& at, std::size_t k, std::size_t summed,
                                          const FollowedAxes& own, const FollowedAxes& other, const Region& y) {
   double share = y.share(), left = share;
@@ -159,12 +159,12 @@ struct SummedAxis {
   return std::min(share, left);
 }
 
-/// Two axes of a result that is the same when they are exchanged: a matrix times its own transposition.
+/// Two axes of a result that can be exchanged without changing it: a matrix times its own transposition.
 struct EqualAxes {
   std::size_t row = 0, column = 0;
 
-  /// The share of a part's elements that are left if one of each two equal ones is computed; half where that is not
-  /// simple.
+  /// The share of a part's elements that are left if only one of each two equal ones is computed. One half if it is not
+  /// simple to compute.
   [[nodiscard]] double share(const Region& y) const {
     if (y.boxes().size() != 1 || y.band() || y.limited()) return 0.5;
     const Positions &rows = y.boxes()[0][row], &columns = y.boxes()[0][column];
@@ -204,7 +204,7 @@ struct EqualAxes {
   return EqualAxes{axis_of(row), axis_of(column)};
 }
 
-/// What of the scales, zero points or biases of a MatMulNBits belongs to some columns: each column has as many.
+/// The scales, zero points or biases of a MatMulNBits that belong to some columns: each column has equally many.
 [[nodiscard]] inline Box columns_of(const Dims& x, std::size_t k, const Box& y, std::int64_t columns) {
   constexpr std::size_t group_indices = 4;
   Box box = whole_box(x);
@@ -216,7 +216,7 @@ struct EqualAxes {
   return box;
 }
 
-/// Matrix products: rows of the first operand follow the result's rows, columns of the second its columns.
+/// Matrix products: rows of the first operand follow the rows of the result, columns of the second its columns.
 [[nodiscard]] inline std::optional<LiveRule> product(const SizedNode& at) {
   const auto& node = at.node;
   static const std::set<std::string_view> known{
@@ -228,7 +228,7 @@ struct EqualAxes {
     return std::nullopt;
   const std::size_t b = node.op_type == "QLinearMatMul" || node.op_type == "QGemm" ? 3 : 1;
   const bool packed = node.op_type == "MatMulNBits";            // columns first, then blocks
-  const bool scales = node.op_type == "DynamicQuantizeMatMul";  // by all of its first operand
+  const bool scales = node.op_type == "DynamicQuantizeMatMul";  // computed from all of its first operand
   const std::size_t a_rank = at.x(0).size(), b_rank = packed ? 2 : at.x(b).size(), rank = at.y().size();
   const std::size_t rows = a_rank > 1 ? 1 : 0, columns = b_rank > 1 ? 1 : 0;
   if (a_rank == 0 || b_rank == 0 || rank < rows + columns || std::max(a_rank, b_rank) > rank - rows - columns + 2)
@@ -260,7 +260,7 @@ struct EqualAxes {
   if (depth_b < b_rank) where.emplace_back(b, depth_b);
   const SummedAxis summed = summed_axis(at, at.x(0)[depth_a], where);
   double some = summed.share;
-  for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file leaves out
+  for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file omits
     if (const Value& x = at.graph.input(node, k); x.sparse && !at.known.empty())
       some *= std::min(1.0, static_cast<double>(x.sparse->numbers) / static_cast<double>(x.elements()));
   return LiveRule{
@@ -328,7 +328,7 @@ struct EqualAxes {
                                 share, joined_share(at, k, axis, k == 0 ? of_a : of_b, k == 0 ? of_b : of_a, y[0]));
                         return share * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
                       },
-                  .reads = [labels](std::size_t k) -> std::optional<AxesBand> {  // a label twice: the diagonal
+                  .reads = [labels](std::size_t k) -> std::optional<AxesBand> {  // a repeated label: the diagonal
                     const TensorShape& own = k == 0 ? labels->a : labels->b;
                     for (std::size_t i = 0; i < own.size(); ++i)
                       for (std::size_t j = i + 1; j < own.size(); ++j)

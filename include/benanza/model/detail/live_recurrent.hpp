@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LSTM, GRU and RNN need of their operands for a part of their results: a direction computes the steps up to the
-// last one that is read, of this step the units that are read, and each direction has weights of its own. Gates that
+// What LSTM, GRU and RNN need of their operands for a part of their results. A direction computes the steps up to the
+// last one that is read, and in this step only the units that are read. Each direction has its own weights. Gates that
 // change nothing are left out.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace benanza::detail {
   return backward ? Positions::run(read.runs().front().begin, sequence) : Positions::run(0, read.runs().back().end);
 }
 
-/// Axes of x, of Y (result 0) and of states (other results, initial states).
+/// Axes of x, of Y (result 0), and of states (other results, initial states).
 struct RecurrentAxes {
   bool batch_first = false;                                               ///< ONNX's layout = 1
   [[nodiscard]] std::size_t step() const { return batch_first ? 1 : 0; }  ///< of x and Y
@@ -32,31 +32,31 @@ struct RecurrentAxes {
   [[nodiscard]] std::size_t batch(std::size_t j) const { return batch_first ? 0 : j == 0 ? 2 : 1; }
 };
 
-/// What one direction computes of one sequence. Gates are in ONNX's order: input, output, forget and cell of an LSTM,
-/// update, reset and hidden of a GRU.
+/// What one direction computes for one sequence. Gates are in ONNX's order: input, output, forget and cell for an LSTM;
+/// update, reset and hidden for a GRU.
 struct DirectionWork {
   op::Recurrent layer{};
-  bool hidden = true, cell = true;  ///< whether the first step has a hidden and a cell state to multiply
-  bool leaves_gates = false;        ///< a gate that meets a state of 0, or that nothing needs, is left out
+  bool hidden = true, cell = true;  ///< whether the first step multiplies a hidden and a cell state
+  bool leaves_gates = false;        ///< leaves out gates that meet a state of 0, or that nothing needs
   std::int64_t steps = 0;
-  bool last_hidden = true;  ///< whether the hidden state behind the last step is needed, not its cell state alone
+  bool last_hidden = true;  ///< whether the hidden state after the last step is needed, not only the cell state
 
   static constexpr std::int64_t output_gate = 1, forget_gate = 2, reset_gate = 1;
 
   [[nodiscard]] bool skips_first(std::int64_t gate) const {
     if (!leaves_gates) return false;
     if (layer.cell == op::Cell::lstm) return gate == forget_gate && !cell;
-    // Before the product the reset gate meets the state, behind it the bias too.
+    // A reset gate before the product meets only the state; one after the product also meets the bias.
     return layer.cell == op::Cell::gru && gate == reset_gate && !hidden && !(layer.linear_before_reset && layer.bias);
   }
   [[nodiscard]] bool skips_last(std::int64_t gate) const {
     return leaves_gates && layer.cell == op::Cell::lstm && gate == output_gate && !last_hidden;
   }
-  /// Steps in which a gate is computed.
+  /// Number of steps in which a gate is computed.
   [[nodiscard]] std::int64_t computed(std::int64_t gate) const {
     return steps - (skips_first(gate) ? 1 : 0) - (skips_last(gate) ? 1 : 0);
   }
-  /// Those of them that multiply a hidden state.
+  /// Number of these steps that multiply a hidden state.
   [[nodiscard]] std::int64_t with_state(std::int64_t gate) const {
     if (hidden) return computed(gate);
     return steps - 1 - (skips_last(gate) && steps > 1 ? 1 : 0);
@@ -81,7 +81,7 @@ struct DirectionWork {
     return units * (products + pointwise);
   }
 
-  /// The same layer without its last step: the hidden state behind the others is needed.
+  /// The same layer without its last step: the hidden state after the other steps is needed.
   [[nodiscard]] DirectionWork earlier() const {
     DirectionWork result = *this;
     result.steps = std::max<std::int64_t>(0, steps - 1);
@@ -92,21 +92,22 @@ struct DirectionWork {
   [[nodiscard]] bool resets_all() const {
     return layer.cell == op::Cell::gru && !layer.linear_before_reset && (hidden || steps > 1);
   }
-  /// Arithmetic for a batch of which the last step is needed of some units, counted over all items: `any` of either
-  /// state, `shown` of the hidden state, `items` at all.
+  /// Arithmetic for a batch in which some units of the last step are needed. Units are counted over all items: `any`
+  /// units are needed of either state, `shown` units of the hidden state. `items` is the number of items of which any
+  /// unit is needed.
   [[nodiscard]] double flops(double batch, double items, double any, double shown) const {
     const auto units = static_cast<double>(layer.hidden), inputs = static_cast<double>(layer.x[2]);
     DirectionWork silent = *this, whole = *this;
     silent.last_hidden = false;
     whole.last_hidden = true;
     const double before = earlier().flops();
-    const double reset = resets_all() ? (2 * (inputs + units) + 2) * (items * units - any) : 0;  // other units
+    const double reset = resets_all() ? (2 * (inputs + units) + 2) * (items * units - any) : 0;  // the other units
     const double last = any * (silent.flops() - before) + shown * (whole.flops() - silent.flops());
     return batch * before + last / units + reset;
   }
 
-  /// The parts of weights (inputs 1 and 2), biases (3) and peepholes (7) that are needed, counted in hidden units. A
-  /// constant bias of the recurrence joins that of the input.
+  /// The parts of weights (inputs 1 and 2), biases (3) and peepholes (7) that are needed, in units of the hidden size.
+  /// A constant bias of the recurrence is merged into the bias of the input.
   [[nodiscard]] std::vector<std::int64_t> parts_of(std::size_t input, bool constant) const {
     std::vector<std::int64_t> parts;
     if (steps == 0) return parts;
@@ -127,8 +128,8 @@ struct DirectionWork {
 };
 
 /// Results: Y (sequence, directions, batch, hidden), and the last states (directions, batch, hidden), or the same with
-/// the batch first. All units of a hidden state go into the next one; behind the last step those count that are read.
-/// An initial state that is a constant may be 0, and what is computed from it joins the bias: it counts as one that is
+/// the batch first. All units of a hidden state are needed for the next one; after the last step, only units that are
+/// read count. A constant initial state may be 0, and what is computed from it is merged into the bias: it counts as
 /// not given.
 [[nodiscard]] inline std::optional<LiveRule> recurrence(const SizedNode& at) {
   const auto& layer = std::get<op::Recurrent>(at.layer);
@@ -142,7 +143,7 @@ struct DirectionWork {
   // Steps of a direction for a box of result j.
   const auto steps = [layer, axes](std::size_t j, const Box& y, std::int64_t direction) -> Positions {
     if (common(y[axes.direction(j)], Positions::run(direction, direction + 1)).empty()) return {};
-    if (j > 0) return Positions::whole(layer.x[0]);  // the last state is the one behind all steps
+    if (j > 0) return Positions::whole(layer.x[0]);  // the last state is the one after all steps
     return steps_of(y[axes.step()], layer.x[0], layer.reverse || direction == 1);
   };
   return LiveRule{
@@ -165,7 +166,7 @@ struct DirectionWork {
           DirectionWork work = start;
           work.steps = of_direction.count();
           work.last_hidden = j != 2;
-          // Weights of com.microsoft's layer lie transposed.
+          // Weights of com.microsoft's layer are transposed.
           const std::size_t gates = !at.node.domain.empty() && k < 3 ? 2 : 1;
           if (((k >= 1 && k <= 3) || k == 7) && gates < x.size()) {
             const std::int64_t units = start.layer.hidden;
@@ -179,7 +180,7 @@ struct DirectionWork {
             }
             box[gates] = common(box[gates], Positions(std::move(runs)));
           }
-          if (k == 6 && of_direction.count() == 1 && x.size() == 3) box.back() = y.back();  // of each unit its own
+          if (k == 6 && of_direction.count() == 1 && x.size() == 3) box.back() = y.back();  // each unit needs its own
           boxes.push_back(std::move(box));
         }
         return boxes;
@@ -195,7 +196,7 @@ struct DirectionWork {
               for (std::size_t j = 0; j < y.size(); ++j)
                 for (const auto& box : y[j].boxes()) work.steps = std::max(work.steps, steps(j, box, d).count());
               if (work.steps == 0) continue;
-              const Dims last{start.layer.x[1], start.layer.hidden};  // of each item the units behind the last step
+              const Dims last{start.layer.x[1], start.layer.hidden};  // for each item, the units after the last step
               Region any(last), shown(last);
               Positions items;
               for (std::size_t j = 0; j < y.size(); ++j)
@@ -214,7 +215,7 @@ struct DirectionWork {
 }
 
 /// For recurrent layers whose arithmetic is not known. Steps beyond the longest sequence are not read if the lengths
-/// are known. Coupled gates need the weights of one gate only.
+/// are known. Coupled gates need the weights of only one gate.
 [[nodiscard]] inline std::optional<LiveRule> other_recurrence(const SizedNode& at) {
   if (!at.node.has_input(2) || at.x(0).size() != 3 || at.x(2).size() != 3) return std::nullopt;
   const RecurrentAxes axes{at.node.attribute<std::int64_t>("layout", 0) != 0};
@@ -228,7 +229,7 @@ struct DirectionWork {
     if (k == 4 && known) return {};
     Box box = whole_box(at.x(k));
     if (k == 0) box[axes.step()] = common(box[axes.step()], Positions::run(0, steps));
-    if (coupled && ((k >= 1 && k <= 3) || k == 7) && box.size() > 1)  // the forget gate, of biases in both halves
+    if (coupled && ((k >= 1 && k <= 3) || k == 7) && box.size() > 1)  // the forget gate; for biases, in both halves
       for (const std::int64_t gate : {2, 6}) box[1] = without(box[1], Positions::run(gate * units, (gate + 1) * units));
     return {box};
   }};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Resize needs of its operand for a part of its result: the cells that have a weight.
+// What Resize needs of its operand for a part of its result: the cells with a weight.
 #pragma once
 
 #include <benanza/model/detail/live_rules.hpp>
@@ -18,10 +18,10 @@ namespace benanza::detail {
 /// One axis of a Resize.
 struct ResizedAxis {
   std::int64_t x = 1, y = 1;
-  double scale = 1;           ///< y / x, unless the node gives it
-  double begin = 0, end = 1;  ///< the region that is cut out, as shares of the axis
+  double scale = 1;           ///< y / x, unless the node specifies it
+  double begin = 0, end = 1;  ///< the region to which x is cropped, as shares of the axis
 
-  /// Where a result lies among the cells of x (ONNX Resize, coordinate_transformation_mode).
+  /// The position of a result among the cells of x (ONNX Resize, coordinate_transformation_mode).
   [[nodiscard]] double place(std::int64_t at, op::ResizeCoordinates mode) const {
     using enum op::ResizeCoordinates;
     const auto i = static_cast<double>(at), size = static_cast<double>(x), results = static_cast<double>(y);
@@ -42,7 +42,7 @@ struct ResizedAxis {
   }
 };
 
-/// Cells that one result is made of.
+/// Cells from which one result is computed.
 [[nodiscard]] inline Positions::Run cells_at(double place, const ResizedAxis& axis, const op::Resize& resize) {
   using enum op::ResizeRounding;
   const double below = std::floor(place), above = std::ceil(place);
@@ -59,14 +59,14 @@ struct ResizedAxis {
     return run(nearest, nearest);
   }
   const double taps = resize.mode == op::ResizeMode::linear ? 1 : 2;  // on each side
-  if (resize.antialias && axis.scale < 1) {  // those at the very end of the window have no weight
+  if (resize.antialias && axis.scale < 1) {  // cells at the very end of the window have no weight
     const double reach = taps / axis.scale;
     return run(std::floor(place - reach) + 1, std::ceil(place + reach) - 1);
   }
   return below == above ? run(below, above) : run(above - taps, below + taps);
 }
 
-/// Upsample and Resize. A region that is cut out has to be known.
+/// Upsample and Resize. The region of a crop must be known.
 [[nodiscard]] inline std::optional<LiveRule> resize(const SizedNode& at) {
   const auto* layer = std::get_if<op::Resize>(&at.layer);
   const Dims &x = at.x(0), &y = at.y();
@@ -109,7 +109,7 @@ struct ResizedAxis {
               const double place = axes[i].place(p, layer->coordinates), last = static_cast<double>(axes[i].x - 1);
               if (cut && (place < 0 || place > last)) continue;  // filled with a number
               auto cells = cells_at(std::clamp(place, -1e9, 1e9), axes[i], *layer);
-              cells.begin = std::clamp<std::int64_t>(cells.begin, 0, axes[i].x - 1);  // an edge is continued
+              cells.begin = std::clamp<std::int64_t>(cells.begin, 0, axes[i].x - 1);  // an edge is extended
               cells.end = std::clamp<std::int64_t>(cells.end, cells.begin + 1, axes[i].x);
               runs.push_back(cells);
             }
@@ -117,7 +117,7 @@ struct ResizedAxis {
         }
         return {result};
       }};
-  // Between a cell and itself there is nothing to compute.
+  // There is nothing to compute between a cell and itself.
   if (std::all_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.x == 1 || is_unchanged(axis); }))
     rule.flops = [](std::span<const Region>, const Region&) { return 0.0; };
   return rule;

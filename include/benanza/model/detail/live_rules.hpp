@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators need of their operands for a part of their results: operators that follow axes. live_movement.hpp has
-// those that move elements, live_choices.hpp Where and its kind, live_products.hpp products, live_windows.hpp those
-// that sum over windows, live_attention.hpp attention.
+// operators that move elements, live_choices.hpp Where and similar ones, live_products.hpp products, live_windows.hpp
+// sums over windows, live_attention.hpp attention.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -25,25 +25,26 @@
 
 namespace benanza::detail {
 
-/// An axis of an operand that is needed whole, whatever is needed of the result.
+/// An axis of an operand that is always needed whole.
 inline constexpr std::size_t whole_axis = static_cast<std::size_t>(-1);
-/// For each axis of an operand the axis of the result that it follows.
+/// For each axis of an operand, the axis of the result that it follows.
 using FollowedAxes = std::vector<std::size_t>;
 
-/// How a node's operands follow from its results.
+/// How the needed parts of a node's operands follow from those of its results.
 struct LiveRule {
   /// The boxes of input `k` that the box `y` of result `j` needs.
   std::function<std::vector<Box>(std::size_t k, std::size_t j, const Box& y)> operand{};
-  /// Share of the arithmetic, for parts of the results and of the first input; empty: the share of the first result.
+  /// Share of the arithmetic, for parts of the results and of the first input. Empty: the share of the first result.
   std::function<double(std::span<const Region> y, const Region& x)> flops{};
-  /// The axes of the result that input `k` follows position by position, for bands; empty: none.
+  /// The axes of the result that input `k` follows position by position, for bands. Empty: none.
   std::function<FollowedAxes(std::size_t k)> follows{};
-  Dims begins{};  ///< where in the first operand each axis of the result begins; empty: at 0
-  /// A band of input `k` that is read alone, whatever is needed of the result; empty: none.
+  Dims begins{};  ///< offset of each axis of the result in the first operand; empty: 0
+  /// A band of input `k` outside of which nothing is read, whatever is needed of the result. Empty: none.
   std::function<std::optional<AxesBand>(std::size_t k)> reads{};
 };
 
-/// The part of an operand of dimensions `x` for a box of a result of dimensions `y`. What broadcasts is needed whole.
+/// The part of an operand of dimensions `x` for a box of a result of dimensions `y`. Axes that broadcast are needed
+/// whole.
 [[nodiscard]] inline Box follow(const FollowedAxes& axes, std::span<const std::int64_t> x,
                                 std::span<const std::int64_t> y, const Box& box) {
   Box result = whole_box(x);
@@ -51,14 +52,14 @@ struct LiveRule {
     if (axes[i] != whole_axis && x[i] == y[axes[i]]) result[i] = box[axes[i]];
   return result;
 }
-/// Every axis the same of the result, axes counted from the last.
+/// Every axis follows the same axis of the result, counted from the last.
 [[nodiscard]] inline FollowedAxes last_axes(std::size_t rank, std::size_t y_rank) {
   FollowedAxes axes;
   for (std::size_t i = 0; i < rank; ++i) axes.push_back(i + y_rank >= rank ? i + y_rank - rank : whole_axis);
   return axes;
 }
 
-/// Operands broadcast to the result. One number for each position of an axis is a scale of that axis.
+/// Operands broadcast to the result. A vector with one number per position of an axis is a scale of that axis.
 [[nodiscard]] inline LiveRule elementwise(const SizedNode& at, std::optional<std::size_t> scaled_axis = {}) {
   return {.operand = [at, scaled_axis](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
             const Dims& x = at.x(k);
@@ -69,11 +70,11 @@ struct LiveRule {
           .follows = [at](std::size_t k) { return last_axes(at.x(k).size(), at.y().size()); }};
 }
 
-/// Whether the result is an operand as it is: Where chooses between a tensor and itself, or Max and its kind take the
-/// same one twice.
+/// Whether the result is an unchanged operand: Where chooses between a tensor and itself, or Max or a similar operator
+/// takes the same operand twice.
 [[nodiscard]] inline bool repeats_operand(const Node& node) {
   static const std::set<std::string_view> kept{"Max", "Min", "And", "Or", "BitwiseAnd", "BitwiseOr"};
-  const std::size_t first = node.op_type == "Where" ? 1 : 0;  // behind the condition
+  const std::size_t first = node.op_type == "Where" ? 1 : 0;  // after the condition
   if (!node.domain.empty() || node.inputs.size() < first + 2 || (first == 0 && !kept.contains(node.op_type)))
     return false;
   const auto is_first = [&node, first](const auto& input) { return input && input == node.inputs[first]; };
@@ -89,7 +90,7 @@ struct LiveRule {
   return rule;
 }
 
-/// The same rule, but operands of which a result takes the type or the shape alone are not read:
+/// The same rule, but operands of which a result needs only the type or the shape are not read:
 /// `is_unread(operand, result)`.
 template <class IsUnread>
 [[nodiscard]] LiveRule leaving_out(LiveRule rule, IsUnread is_unread) {
@@ -99,7 +100,7 @@ template <class IsUnread>
   return rule;
 }
 
-/// Whether the axes [first, last) have equal elements alone.
+/// Whether all elements along the axes [first, last) are equal.
 [[nodiscard]] inline bool are_equal_along(const SizedNode& at, std::size_t first, std::size_t last) {
   const KnownElements x = at.known_x(0);
   for (std::size_t i = first; i < last; ++i) {
@@ -110,8 +111,8 @@ template <class IsUnread>
   return true;
 }
 
-/// The first input has the axes of the results; those for which `is_whole` is true are needed whole. `of_result` is the
-/// share of the arithmetic that is done once for each element of the result. The rest is done for each input element.
+/// The first input has the axes of the results; axes for which `is_whole` is true are needed whole. `of_result` is the
+/// share of the arithmetic that is done once per element of the result. The rest is done once per input element.
 template <class IsWhole>
 [[nodiscard]] LiveRule along_axes(const SizedNode& at, IsWhole is_whole, double of_result) {
   FollowedAxes axes;
@@ -125,7 +126,7 @@ template <class IsWhole>
                                const Region& x) { return of_result * y[0].share() + (1 - of_result) * x.share(); }};
 }
 
-/// Softmax and its kind: one axis, or all from the axis on before version 13.
+/// Softmax and similar operators: one axis, or before version 13 all axes from `axis` on.
 [[nodiscard]] inline std::optional<LiveRule> along_axis(const SizedNode& at, bool flattens, double of_result,
                                                         std::optional<std::int64_t> otherwise = {}) {
   const auto given = at.node.attribute<std::int64_t>("axis", otherwise.value_or(flattens ? 1 : -1));
@@ -135,7 +136,7 @@ template <class IsWhole>
       at, [&](std::size_t i) { return flattens ? i >= *axis : i == *axis; }, of_result);
 }
 
-/// A group of channels is normalised together; scales and biases belong to a channel, or before version 21 to a group.
+/// A group of channels is normalised together. Scales and biases belong to a channel, or before version 21 to a group.
 [[nodiscard]] inline std::optional<LiveRule> group_normalization(const SizedNode& at, std::int64_t groups) {
   const Dims& x = at.x(0);
   if (x.size() < 2 || groups < 1 || x[1] % groups != 0 || at.y() != x) return std::nullopt;
@@ -162,7 +163,7 @@ template <class IsWhole>
                               const Region& read) { return 2.0 / 5 * y[0].share() + 3.0 / 5 * read.share(); }};
 }
 
-/// LRN: a channel is divided by what a window of channels around it has.
+/// LRN: a channel is divided by a sum over a window of channels around it.
 [[nodiscard]] inline std::optional<LiveRule> channel_window(const SizedNode& at) {
   const std::int64_t size = at.node.attribute<std::int64_t>("size", 1);
   if (at.x(0).size() < 2 || at.y() != at.x(0) || size < 1) return std::nullopt;
@@ -188,7 +189,8 @@ template <class IsWhole>
 }
 
 /// A norm of a sum that is its fourth result. The sum needs neither the norm nor its weights, and each of its elements
-/// only its own addends. `of_norm` is the rule without it, `of_result` what is done for each element of the norm alone.
+/// needs only its own addends. `of_norm` is the rule without the sum, `of_result` the operations per element of the
+/// norm alone.
 [[nodiscard]] inline LiveRule norm_and_sum(const SizedNode& at, const op::LayerNorm& norm, const LiveRule& of_norm,
                                            double of_result) {
   static constexpr std::size_t sum = 3;
@@ -201,7 +203,7 @@ template <class IsWhole>
           },
           .flops =
               [at, sums, all, of_result](std::span<const Region> y, const Region& x) {
-                Region rows(at.x(0));  // that are normalised
+                Region rows(at.x(0));  // rows that are normalised
                 for (Box box : y[0].certain()) {
                   box.back() = Positions::whole(at.x(0).back());
                   rows.add(std::move(box));
@@ -234,7 +236,7 @@ template <class IsWhole>
     const double all =
         norm->arithmetic().flops / static_cast<double>(std::max<std::int64_t>(1, element_count(norm->x)));
     const bool one_result = norm->residual == op::Residual::none && at.node.outputs.size() == 1;
-    if (one_result && !norm->rms && axis && are_equal_along(at, *axis, at.x(0).size()))  // less their mean they are 0
+    if (one_result && !norm->rms && axis && are_equal_along(at, *axis, at.x(0).size()))  // minus their mean, they are 0
       return LiveRule{.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                         const Dims& x = at.x(k);
                         if (k < 2) return {};
@@ -259,7 +261,7 @@ template <class IsWhole>
   return std::nullopt;
 }
 
-/// Sums of what comes before along an axis: all up to the last one that is read, from the other end if reversed.
+/// Cumulative sums along an axis: all elements up to the last one that is read; from the other end if reversed.
 [[nodiscard]] inline std::optional<LiveRule> cumulation(const SizedNode& at) {
   const Value* given = optional_input(at.node, at.graph, 1);
   const auto number = given ? scalar(*given) : std::nullopt;
@@ -289,7 +291,7 @@ template <class IsWhole>
                       }};
 }
 
-/// Reductions: axes that the result lacks, or has as 1, are needed whole.
+/// Reductions: axes that the result lacks, or that have size 1 in it, are needed whole.
 [[nodiscard]] inline std::optional<LiveRule> reduction(const SizedNode& at) {
   const auto& node = at.node;
   const bool index = node.op_type.starts_with("Arg");
@@ -313,7 +315,8 @@ template <class IsWhole>
   if (next != at.y().size()) return std::nullopt;
   static const std::set<std::string_view> sums{"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare"};
   static const std::set<std::string_view> choices{"ReduceMax", "ReduceMin", "ReduceMean", "ArgMax", "ArgMin"};
-  // Elements that are known to be 0 add nothing to a sum. Of equal ones one is looked at: it is their maximum and mean.
+  // Elements that are known to be 0 add nothing to a sum. One of several equal elements is sufficient: it is their
+  // maximum and mean.
   const KnownElements x = at.known_x(0);
   double some = 1;  // share of the elements
   std::int64_t different = 1;
@@ -335,8 +338,9 @@ template <class IsWhole>
                                           const Region& x) { return banded ? x.share() : y[0].share() * some; }};
 }
 
-/// Tables of com.microsoft's layers, of which data choose rows: one row of each embedding and quantised table is
-/// certain, of positions that are not given as many as the sequence has; and as many experts as each token takes.
+/// Tables of com.microsoft's layers from which data choose rows. One row of each embedding and quantised table is
+/// certain; if positions are not given, as many rows of their table as the sequence has; and as many experts as each
+/// token takes.
 [[nodiscard]] inline LiveRule certain_rows(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
     const Dims& x = at.x(k);
@@ -355,8 +359,8 @@ template <class IsWhole>
   }};
 }
 
-/// A loss reads at least one of the weights of classes. The logarithms of probabilities, its second result, need only
-/// the scores.
+/// A loss reads at least one of the class weights. Its second result, the logarithms of probabilities, needs only the
+/// scores.
 [[nodiscard]] inline LiveRule loss(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box&) -> std::vector<Box> {
             const Dims& x = at.x(k);
@@ -374,16 +378,17 @@ template <class IsWhole>
               }};
 }
 
-/// DynamicQuantizeLinear: every result needs the least and the greatest element, 2 of 5 operations.
+/// DynamicQuantizeLinear: every result needs the minimum and the maximum, which are 2 of 5 operations.
 [[nodiscard]] inline LiveRule dynamic_quantization(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> { return {whole_box(at.x(k))}; },
           .flops = [](std::span<const Region> y, const Region&) { return 2.0 / 5 + 3.0 / 5 * y[0].share(); }};
 }
 
-/// The operand of a rotation that has the positions of tokens.
+/// The operand of a rotation that contains the positions of tokens.
 [[nodiscard]] inline std::size_t positions_operand(const Node& node) { return node.domain.empty() ? 3 : 1; }
 
-/// The certain share of the angles that a rotation touches: if data give the positions of tokens, all may be equal.
+/// The share of the angles that a rotation certainly touches: if data determine the positions of tokens, all may be
+/// equal.
 [[nodiscard]] inline double certain_angles(const SizedNode& at, std::size_t k) {
   const std::size_t ids = positions_operand(at.node);
   if (!std::holds_alternative<op::Rotary>(at.layer) || k == 0 || k == ids || !at.node.has_input(ids) ||
@@ -392,7 +397,7 @@ template <class IsWhole>
   return 1 / static_cast<double>(std::max<std::int64_t>(1, element_count(at.x(ids))));
 }
 
-/// Rotary embeddings: each depth, whose halves turn each other, is needed whole. A token has a position.
+/// Rotary embeddings: each depth axis, whose halves rotate each other, is needed whole. Each token has a position.
 [[nodiscard]] inline LiveRule rotation(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     if (k == positions_operand(at.node) && at.x(k).size() == 2 && y.size() > 2)
@@ -402,7 +407,7 @@ template <class IsWhole>
     if (k > 0 || at.x(0).size() != y.size()) {
       Box box = whole_box(at.x(k));
       if (k > 1 && !at.node.domain.empty() && element_count(at.x(1)) == 1 && box.size() == 2 && y.size() > 2)
-        box[0] = Positions::run(0, std::min(at.x(k)[0], y[y.size() - 2].count()));  // positions follow one another
+        box[0] = Positions::run(0, std::min(at.x(k)[0], y[y.size() - 2].count()));  // positions are consecutive
       if (certain_angles(at, k) < 1) box[0] = Positions::run(0, std::min<std::int64_t>(1, at.x(k)[0]));
       return {box};
     }
@@ -412,7 +417,7 @@ template <class IsWhole>
   }};
 }
 
-/// The operand has the result's axes, but for those of another size, which are needed whole. So are further operands.
+/// The operand has the result's axes; axes of another size, and further operands, are needed whole.
 [[nodiscard]] inline LiveRule same_axes(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     if (k > 0 || at.x(0).size() != y.size()) return {whole_box(at.x(k))};

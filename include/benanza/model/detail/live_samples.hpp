@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GridSample and RoiAlign need of an image where the places that they read are constants.
+// What GridSample and RoiAlign need of an image if the positions that they read are constants.
 #pragma once
 
 #include <benanza/model/detail/live_items.hpp>
@@ -15,7 +15,7 @@
 
 namespace benanza::detail {
 
-/// The cells from one to another that an axis of `size` has.
+/// The cells from `first` to `last` that exist on an axis of `size`.
 [[nodiscard]] inline Positions::Run cells_between(double first, double last, std::int64_t size) {
   const auto within = [size](double at) {
     return static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(size)));
@@ -23,8 +23,8 @@ namespace benanza::detail {
   return {within(first), within(last + 1)};
 }
 
-/// The cells of axis `i` of the image from which the value at a position in [-1, 1] is computed (ONNX GridSample); all
-/// if the position is reflected.
+/// The cells of axis `i` of the image from which the value at a position in [-1, 1] is computed (ONNX GridSample). All
+/// cells if the position is reflected.
 [[nodiscard]] inline Positions::Run sampled_cells(const op::GridSample& sample, std::size_t i, double position) {
   const std::int64_t cells = sample.x[i + 2];
   const auto size = static_cast<double>(cells);
@@ -45,7 +45,7 @@ namespace benanza::detail {
 }
 
 /// The cells of an axis of the image from which `bins`, positions along an axis of a RoiAlign's result, are computed in
-/// a box from `begin` to `end`; all if there are too many samples, or none.
+/// a box from `begin` to `end`. All cells if there are too many samples, or none.
 [[nodiscard]] inline Positions binned_cells(const op::RoiAlign& align, std::size_t i, double begin, double end,
                                             const Positions& bins) {
   constexpr double most_samples = 4096;
@@ -76,7 +76,7 @@ namespace benanza::detail {
   return {std::move(all)};
 }
 
-/// For each image the cells at the places of its grid.
+/// For each image, the cells at the positions of its grid.
 [[nodiscard]] inline std::vector<Box> grid_cells(const op::GridSample& sample, std::span<const double> grid,
                                                  const Box& y) {
   std::vector<Box> boxes;
@@ -101,7 +101,7 @@ namespace benanza::detail {
   return few_boxes(std::move(boxes));
 }
 
-/// GridSample, by a grid that is known before a request.
+/// GridSample with a grid that is known before a request.
 [[nodiscard]] inline LiveRule grid_samples(const SizedNode& at, std::vector<FollowedAxes> axes) {
   LiveRule rule = items(at, std::move(axes));
   const auto* sample = std::get_if<op::GridSample>(&at.layer);
@@ -115,7 +115,7 @@ namespace benanza::detail {
   return rule;
 }
 
-/// RoiAlign, of boxes and images that are known before a request.
+/// RoiAlign with boxes and images that are known before a request.
 [[nodiscard]] inline LiveRule box_samples(const SizedNode& at, std::vector<FollowedAxes> axes) {
   LiveRule rule = items(at, std::move(axes));
   const auto* align = std::get_if<op::RoiAlign>(&at.layer);

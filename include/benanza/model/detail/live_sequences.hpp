@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is needed of the tensors that a sequence is made of, where a node takes one of them.
+// What is needed of the tensors in a sequence if a node takes one of them.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -15,12 +15,13 @@
 
 namespace benanza::detail {
 
-/// How many tensors a sequence has, and whether an optional one is there, is known before any of their elements.
+/// The number of tensors in a sequence, and whether an optional tensor is present, are known before any of their
+/// elements.
 [[nodiscard]] inline bool asks_for_no_element(const Node& node) {
   return node.domain.empty() && (node.op_type == "SequenceLength" || node.op_type == "OptionalHasElement");
 }
 
-/// Where the parts of a SplitToSequence end; nothing where that is not known.
+/// Where the parts of a SplitToSequence end. Empty if it is not known.
 [[nodiscard]] inline std::vector<std::int64_t> ends_of_parts(const Graph& graph, const Node& node, std::int64_t size) {
   std::vector<std::int64_t> ends;
   const auto split = given_ints(node, graph, "split", 1);
@@ -35,7 +36,7 @@ namespace benanza::detail {
   return ends;
 }
 
-/// What a SequenceAt needs where its place is known and `part` of its result is needed: of a tensor that a
+/// What a SequenceAt needs if its index is known and `part` of its result is needed: a part of a tensor that a
 /// SequenceConstruct collects, or of one that a SplitToSequence splits.
 [[nodiscard]] inline std::optional<std::pair<ValueId, Region>> taken_from_sequence(const Graph& graph, const Node& node,
                                                                                    const Region& part) {

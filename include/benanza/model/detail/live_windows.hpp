@@ -19,7 +19,7 @@
 
 namespace benanza::detail {
 
-/// What the windows at some positions read.
+/// The positions that the windows at some positions read.
 [[nodiscard]] inline Positions read_by(const Window& window, const Positions& at) {
   std::vector<Positions::Run> runs;
   const bool adjoin = window.dilation == 1 && window.stride <= window.kernel;
@@ -39,12 +39,12 @@ namespace benanza::detail {
   return common(Positions(std::move(runs)), Positions::whole(window.size));
 }
 
-/// The steps o of a tap that reads o * stride + offset, for which it reads within a run.
+/// The steps o for which a tap that reads o * stride + offset reads within a run.
 [[nodiscard]] inline Positions::Run steps_within(const Positions::Run& run, std::int64_t stride, std::int64_t offset) {
   const auto rounded_up = [stride](std::int64_t n) { return n <= 0 ? -(-n / stride) : (n - 1) / stride + 1; };
   return {rounded_up(run.begin - offset), rounded_up(run.end - offset)};
 }
-/// Pairs of a position and a tap that reads a real element.
+/// Number of pairs of a position and a tap that read a real element.
 [[nodiscard]] inline double taps(const Window& window, const Positions& at) {
   double total = 0;
   for (std::int64_t tap = 0; tap < window.kernel; ++tap) {
@@ -53,8 +53,8 @@ namespace benanza::detail {
   }
   return total;
 }
-/// The same of a transposed convolution: the window slides over the result, over which `at` tells what is needed, and
-/// its steps are elements of x.
+/// The same for a transposed convolution: the window slides over the result, `at` is what is needed of the result, and
+/// the steps are elements of x.
 struct TransposedTaps {
   Positions x{}, used{};  ///< elements of x, taps of the window
   double count = 0;
@@ -75,7 +75,7 @@ struct TransposedTaps {
   return result;
 }
 
-/// Channels of x that channels of y are computed from.
+/// Channels of x from which channels of y are computed.
 [[nodiscard]] inline Positions channels_read(const Positions& at, std::int64_t y_each, std::int64_t x_each) {
   std::vector<Positions::Run> runs;
   for (const auto& run : at.runs())
@@ -83,8 +83,8 @@ struct TransposedTaps {
   return Positions(std::move(runs));
 }
 
-/// The channels of x behind channels of y, in groups of `x_each` and `y_each`, but for those that are known to be 0,
-/// and for those that are copies of others of their group.
+/// The channels of x behind channels of y, in groups of `x_each` and `y_each`, except those that are known to be 0 and
+/// those that are copies of others in their group.
 class GroupedChannels {
  public:
   GroupedChannels(Positions filled, std::int64_t x_channels, std::int64_t y_channels, std::int64_t group,
@@ -92,7 +92,7 @@ class GroupedChannels {
       : filled_(std::move(filled)), x_each_(x_channels / group), y_each_(y_channels / group), group_(group) {
     if (!copies) return;
     std::vector<Positions::Run> distinct;
-    std::set<std::pair<std::int64_t, std::int64_t>> seen;  // group and first of equal channels
+    std::set<std::pair<std::int64_t, std::int64_t>> seen;  // group, and first of equal channels
     for (const auto& run : filled_.runs())
       for (auto c = run.begin; c < run.end; ++c)
         if (seen.emplace(c / x_each_, (*copies)[static_cast<std::size_t>(c)]).second) distinct.push_back({c, c + 1});
@@ -100,11 +100,11 @@ class GroupedChannels {
   }
 
   [[nodiscard]] Positions read(const Positions& y) const { return common(channels_read(y, y_each_, x_each_), filled_); }
-  /// Channels of y that have any.
+  /// Channels of y that depend on any channel of x.
   [[nodiscard]] Positions computed(const Positions& y) const {
     return common(y, channels_read(filled_, x_each_, y_each_));
   }
-  /// Pairs of a channel of y and one of x.
+  /// Number of pairs of a channel of y and one of x.
   [[nodiscard]] double pairs(const Positions& y) const {
     if (filled_ == Positions::whole(x_each_ * group_)) return all_pairs(y);
     double total = 0;
@@ -116,7 +116,7 @@ class GroupedChannels {
   [[nodiscard]] double all_pairs(const Positions& y) const {
     return static_cast<double>(y.count()) * static_cast<double>(x_each_);
   }
-  /// Channels of x and of y as they lie in a group: weights of all groups have the same axis.
+  /// Channels of x and of y, as positions within a group: the weights of all groups share an axis.
   [[nodiscard]] Positions x_in_group(const Positions& y) const { return wrapped(read(y), x_each_); }
   [[nodiscard]] Positions y_in_group(const Positions& y) const { return wrapped(computed(y), y_each_); }
 
@@ -125,14 +125,14 @@ class GroupedChannels {
   std::int64_t x_each_, y_each_, group_;
 };
 
-/// The part of a measure of all that a region has.
+/// The measure of a region as a share of the measure of the whole tensor.
 template <class Weight>
 [[nodiscard]] double part_of(const Region& region, const Weight& weight) {
   const double all = Region::whole(region.dims()).measure(weight);
   return region.is_whole() || all <= 0 ? 1 : region.measure(weight) / all;
 }
 
-/// Which axes of an operand and of the result are channels and places.
+/// Which axes of an operand and of the result are channels and positions.
 struct WindowLayout {
   std::size_t channels = 1, first_place = 2;
 
@@ -140,7 +140,8 @@ struct WindowLayout {
     if (has_channels_last(at.node)) channels = at.y().size() - 1, first_place = 1;
   }
   [[nodiscard]] std::size_t place(std::size_t i) const { return first_place + i; }
-  /// What a region is measured by: `of_channels(positions)`, `of_places(i, positions)`, and the number of batches.
+  /// The weight for the measure of a region: `of_channels(positions)`, `of_places(i, positions)`, and the number of
+  /// batches.
   template <class OfChannels, class OfPlaces>
   [[nodiscard]] auto weight(const OfChannels& of_channels, const OfPlaces& of_places) const {
     return [layout = *this, of_channels, of_places](std::size_t axis, const Positions& p) -> double {
@@ -150,7 +151,7 @@ struct WindowLayout {
   }
 };
 
-/// A scale or bias of each channel, a tensor that is added, or what is needed whole.
+/// A scale or bias per channel, a tensor that is added, or an operand that is needed whole.
 [[nodiscard]] inline Box beside_window(const Dims& x, const Dims& y, const Box& box, std::size_t channels = 1) {
   if (x == y) return box;
   return x.size() == 1 ? follow({channels}, x, y, box) : whole_box(x);
@@ -186,7 +187,7 @@ struct WindowLayout {
   return Positions(std::move(runs));
 }
 
-/// What the window reads at a position, by the first of equal elements; -1: padding.
+/// What the window reads at a position; equal elements are replaced by the first of them; -1 is padding.
 [[nodiscard]] inline std::vector<std::int64_t> read_at(const Window& window, std::int64_t position,
                                                        const FirstEqual& first) {
   std::vector<std::int64_t> read;
@@ -196,7 +197,7 @@ struct WindowLayout {
   }
   return read;
 }
-/// The same positions of an axis of `size`, but zeros outside of some count as padding.
+/// The same positions of an axis of `size`, but positions outside of `filled` are zeros and count as padding.
 [[nodiscard]] inline FirstEqual as_padding_outside(const Positions& filled, std::int64_t size,
                                                    const FirstEqual& first) {
   auto result = std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(size), -1);
@@ -205,7 +206,7 @@ struct WindowLayout {
       (*result)[static_cast<std::size_t>(p)] = first ? (*first)[static_cast<std::size_t>(p)] : p;
   return result;
 }
-/// Positions whose windows read equal elements.
+/// Positions whose windows read equal elements. Null if none are known.
 [[nodiscard]] inline FirstEqual equal_windows(const Window& window, const FirstEqual& x) {
   constexpr std::int64_t most_positions = 8192;
   const std::int64_t count = window.outputs();
@@ -215,8 +216,8 @@ struct WindowLayout {
   for (std::int64_t p = 0; p < count; ++p) first->push_back(seen.try_emplace(read_at(window, p, x), p).first->second);
   return static_cast<std::int64_t>(seen.size()) < count ? first : nullptr;
 }
-/// Pairs of a position and an element that differs from the others of its window: the weights of equal ones can be
-/// added up beforehand.
+/// Number of pairs of a position and a distinct element of its window: the weights of equal elements can be added up
+/// beforehand.
 [[nodiscard]] inline double distinct_taps(const Window& window, const Positions& at, const FirstEqual& x) {
   if (!x) return taps(window, at);
   double total = 0;
@@ -230,11 +231,11 @@ struct WindowLayout {
   return total;
 }
 
-/// What a window operator knows of its input; if it sums up, zeros do not count.
+/// What a window operator knows of its input. If it sums, zeros do not count.
 struct KnownInput {
   std::vector<Window> windows{};     ///< over the part that is not 0
-  std::vector<FirstEqual> copies{};  ///< one for each window's axis
-  Positions channels{};              ///< that are not all 0
+  std::vector<FirstEqual> copies{};  ///< one per window axis
+  Positions channels{};              ///< channels that are not all 0
 };
 [[nodiscard]] inline KnownInput known_input(const SizedNode& at, const std::vector<Window>& windows, bool sums) {
   const WindowLayout layout(at);
@@ -255,12 +256,12 @@ struct KnownInput {
   return result;
 }
 
-/// Channels with copies of their own: what is summed up from equal elements is summed up once.
+/// Channels with copies of their own: sums of equal elements are computed once.
 struct ConvolvedPart {
   GroupedChannels channels;
   std::vector<Window> windows{};     ///< over the part that is not 0
-  std::vector<FirstEqual> copies{};  ///< one for each window's axis
-  std::vector<FirstEqual> sums{};    ///< one for each axis of the result
+  std::vector<FirstEqual> copies{};  ///< one per window axis
+  std::vector<FirstEqual> sums{};    ///< one per axis of the result
 };
 /// The channels that a Concat joins, if some of them have copies.
 [[nodiscard]] inline std::vector<ConvolvedPart> convolved_parts(const SizedNode& at, const std::vector<Window>& windows,
@@ -425,10 +426,10 @@ struct ConvolvedPart {
   if (!read) return std::nullopt;
   const std::vector<Window>& windows = *read;
   const WindowLayout layout(at);
-  // Zeros around an image add nothing to a sum; a maximum or mean of equal elements is one of them.
+  // Zeros around an image add nothing to a sum; the maximum or mean of equal elements is one of them.
   const bool sums = node.op_type.ends_with("AveragePool") || node.op_type.ends_with("LpPool");
   const KnownInput x = known_input(at, windows, sums);
-  std::vector<FirstEqual> with_zeros;  // which are elements too where all of a window may be equal
+  std::vector<FirstEqual> with_zeros;  // zeros are elements too if all of a window may be equal
   for (std::size_t i = 0; i < windows.size(); ++i) with_zeros.push_back(at.known_x(0).copies_along(layout.place(i)));
   const bool keeps_equal =
       node.op_type.find("LpPool") == std::string::npos &&
@@ -446,7 +447,7 @@ struct ConvolvedPart {
       .flops =
           [windows, layout, filled = sums ? x.windows : windows, copies = x.copies, with_zeros, keeps_equal](
               std::span<const Region> y, const Region&) {
-            Region both = y[0];  // and the places of maxima
+            Region both = y[0];  // also the positions of maxima
             for (const auto& each : y) both.add(each);
             const auto measure = [&layout](const Region& region, const auto& along) {
               const auto count = [](const Positions& p) { return static_cast<double>(p.count()); };
@@ -465,7 +466,7 @@ struct ConvolvedPart {
           }};
 }
 
-/// STFT: a frame needs its own samples. Empty if their places depend on data.
+/// STFT: a frame needs its own samples. Empty if their positions depend on data.
 [[nodiscard]] inline std::optional<LiveRule> frames(const SizedNode& at) {
   const auto step = scalar(at.graph.input(at.node, 1));
   const Value *window = optional_input(at.node, at.graph, 2), *given = optional_input(at.node, at.graph, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the passes of a loop compute from constants and their own numbers: tables that can be made before a request.
+// What the passes of a loop compute from constants and their own number: tables that can be made before a request.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -16,7 +16,8 @@
 
 namespace benanza::detail {
 
-/// How many passes make results of this node that follow from their numbers and constants alone; 0 if they do not.
+/// The number of passes in which the results of this node follow only from constants and the number of the pass. 0 if
+/// they do not.
 [[nodiscard]] inline double passes_ahead(const Graph& graph, const Node& node,
                                          const std::vector<KnownElements>& known) {
   double passes = 0;
@@ -28,16 +29,16 @@ namespace benanza::detail {
   const bool has_size = std::none_of(node.outputs.begin(), node.outputs.end(), [&graph](const auto& output) {
     return output && graph.value(*output).data_dependent;
   });
-  // What is Opaque may draw random numbers, and so may a Dropout.
+  // Opaque layers may draw random numbers, and so may a Dropout.
   if (passes == 0 || !has_size || !node.bodies.empty() || node.op_type == "Dropout" ||
       is_opaque(make_layer(node, graph)))
     return 0;
   return passes;
 }
 
-/// What is needed of the operands of such a node, in place of `needs`: no single numbers, which a program has in its
-/// code. If its results for all passes are smaller than a constant that it reads, they are stored instead: as many
-/// bytes of that constant count, and nothing else.
+/// Needs of the operands of such a node, in place of `needs`. Single numbers are not needed: a program has them in its
+/// code. If the results for all passes are smaller than a constant that the node reads, they are stored instead: as
+/// many bytes of that constant count, and nothing else.
 inline void read_ahead(const SizedNode& at, double passes, Needs& needs) {
   needs.flops = 0;
   double table = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What copies become where elements are moved: behind a Reshape, a Transpose, a Tile or a Pad.
+// How copies change when elements are moved: by a Reshape, a Transpose, a Tile or a Pad.
 #pragma once
 
 #include <benanza/model/detail/known_zeros.hpp>
@@ -19,7 +19,7 @@
 
 namespace benanza::detail {
 
-/// Positions along an axis of `size`, with `inner` elements behind each, that have the same numbers; null: all differ.
+/// Positions along an axis of `size`, with `inner` elements each, that have the same numbers. Null if all differ.
 [[nodiscard]] inline FirstEqual equal_positions(std::span<const std::int64_t> numbers, std::int64_t size,
                                                 std::int64_t inner) {
   std::vector<std::vector<std::int64_t>> at(static_cast<std::size_t>(size));
@@ -36,7 +36,7 @@ namespace benanza::detail {
   return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze";
 }
 
-/// The copies of a reshaped form `y`, where `copies` are those of `x`. Axes that fold into one of more than 2^20
+/// The copies in a reshaped form `y`, where `copies` are those in `x`. Axes that fold into an axis of more than 2^20
 /// positions have none.
 [[nodiscard]] inline std::vector<FirstEqual> reshaped_copies(const std::vector<FirstEqual>& copies, const Dims& x,
                                                              const Dims& y) {
@@ -106,7 +106,7 @@ namespace benanza::detail {
   return parts;
 }
 
-/// Parts of a tensor that a Pad pads along other axes: what it adds is equal, whatever it fills in.
+/// Parts of a tensor that a Pad pads along other axes: the elements that it adds are equal, whatever it fills in.
 [[nodiscard]] inline std::vector<KnownPart> padded_parts(const SizedNode& at) {
   const auto cells = known_padding(at);
   std::vector<KnownPart> parts = cells ? at.known_x(0).parts : std::vector<KnownPart>{};

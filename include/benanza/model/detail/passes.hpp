@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes of a loop, and what it collects of them.
+// Passes of a loop, and the outputs that collect their results.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -17,7 +17,7 @@
 
 namespace benanza::detail {
 
-/// Whether a Loop may end before its first pass, as far as is known: that depends on its limit and its condition.
+/// Whether a Loop may end before its first pass, according to what is known of its limit and its condition.
 [[nodiscard]] inline bool may_have_no_pass(const Graph& graph, const Node& node) {
   if (node.trip_count) return false;
   for (const std::size_t k : {0U, 1U}) {
@@ -28,7 +28,7 @@ namespace benanza::detail {
   return false;
 }
 
-/// How the results of passes lie in what a loop collects of them.
+/// How the results of passes are arranged in the output that collects them.
 struct Stacking {
   std::size_t axis = 0;
   bool reversed = false;  ///< the last pass first
@@ -45,7 +45,7 @@ struct Stacking {
   return axis ? std::optional(Stacking{*axis, given("scan_output_directions") != 0}) : std::nullopt;
 }
 
-/// What is needed of some pass's result, if this is needed of what the loop collects.
+/// What is needed of any pass's result, if `all` is needed of the collecting output.
 [[nodiscard]] inline Region of_each_pass(const Region& all, const Stacking& stacking) {
   Dims dims = all.dims();
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(stacking.axis));
@@ -57,7 +57,7 @@ struct Stacking {
   return result;
 }
 
-/// The passes, of `trips`, whose results are needed.
+/// Those of the `trips` passes whose results are needed.
 [[nodiscard]] inline Positions passes_of(const Region& all, const Stacking& stacking, std::int64_t trips) {
   std::vector<Positions::Run> runs;
   for (const auto& box : all.boxes())
@@ -66,7 +66,7 @@ struct Stacking {
   return Positions(std::move(runs));
 }
 
-/// Runs of passes before `end` that make the same results; `made` are the passes that make each of them.
+/// Runs of passes before `end` that make the same results. `made` has the passes that make each result.
 [[nodiscard]] inline std::vector<Positions::Run> alike_passes(std::span<const Positions> made, std::int64_t end) {
   std::vector<std::int64_t> borders{0, end};
   for (const Positions& passes : made)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SlicedValue: a tensor of which each pass of a loop reads the slice at one place.
+// SlicedValue: a tensor from which each pass of a loop reads the slice at one position.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -17,11 +17,11 @@
 
 namespace benanza::detail {
 
-/// The place `scale * pass + offset`.
+/// The position `scale * pass + offset`.
 struct PassPlace {
   std::int64_t scale = 0, offset = 0;
 };
-/// The place that a value of a Loop's body is; empty if it may be anything else.
+/// The position that a value of a Loop's body contains. Empty if it may be anything else.
 [[nodiscard]] inline std::optional<PassPlace> pass_place(const Graph& body, ValueId id, int depth = 0) {
   constexpr int deepest = 6;
   constexpr std::int64_t largest = 1 << 30;
@@ -50,15 +50,15 @@ struct PassPlace {
   return result;
 }
 
-/// A sequence of a Scan, or what a Loop's body gathers at a place that the number of the pass gives.
+/// A sequence of a Scan, or what a Loop's body gathers at a position that follows from the number of the pass.
 struct SlicedValue {
-  ValueId slice = 0;        ///< in the body
-  ValueId source = 0;       ///< around the loop
-  std::size_t axis = 0;     ///< of the source
-  PassPlace place{};        ///< negative ones count from the end
-  bool keeps_axis = false;  ///< the slice has this axis too
+  ValueId slice = 0;        ///< value in the body
+  ValueId source = 0;       ///< value around the loop
+  std::size_t axis = 0;     ///< axis of the source
+  PassPlace place{};        ///< negative positions count from the end
+  bool keeps_axis = false;  ///< the slice has this axis as well
 
-  /// Adds what is needed of the source, if some passes need this part of their slices.
+  /// Adds what is needed of the source if some passes need `part` of their slices.
   void add(Region& all, const Region& part, const Positions::Run& passes) const {
     const std::int64_t size = all.dims()[axis];
     const Positions run = Positions::run(passes.begin, passes.end);
@@ -72,7 +72,7 @@ struct SlicedValue {
   }
 };
 
-/// Whether the dimensions of a slice are those of its source without the axis, or with one place along it.
+/// Whether the dimensions of a slice are those of its source without the axis, or with one position along it.
 [[nodiscard]] inline bool has_dims_of_slice(Dims source, const Dims& slice, std::size_t axis, bool keeps_axis) {
   if (keeps_axis) source[axis] = 1;
   else source.erase(source.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -125,7 +125,7 @@ struct SlicedValue {
   return result;
 }
 
-/// Those of a Loop or Scan with a known number of passes.
+/// The sliced values of a Loop or Scan with a known number of passes.
 [[nodiscard]] inline std::vector<SlicedValue> sliced_values(const Graph& graph, const Node& node) {
   constexpr std::int64_t most_passes = std::int64_t{1} << 32;
   if (!node.trip_count || *node.trip_count < 1 || *node.trip_count > most_passes) return {};
