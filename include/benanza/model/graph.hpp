@@ -121,7 +121,7 @@ struct Graph {
   std::int64_t batch = 1;                         ///< first dimension of the first input that has one, else 1
   std::map<std::string, std::int64_t> dims{};     ///< symbolic dimensions and the sizes they are bound to
   std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that were not bound explicitly
-  std::vector<std::string> warnings{};            ///< what is left out of the file or read differently, and why
+  std::vector<std::string> warnings{};            ///< parts of the file that are left out or read differently, and why
   std::vector<std::pair<ValueId, ValueId>> captures{};  ///< for a body: (value in here, value of the enclosing graph)
 
   [[nodiscard]] const Value& value(ValueId id) const { return values.at(id); }

@@ -184,7 +184,7 @@ class KnownElementwise {
     return results;
   }
 
-  /// The result if one operand is this number and the other is unknown; nothing if it depends on the other.
+  /// The result if one operand is this number and the other is unknown. Empty if it depends on the other.
   [[nodiscard]] std::optional<double> decided_by(double x, bool is_first) const {
     if (x == 0 && (type_ == "Mul" || type_ == "And" || (type_ == "Div" && is_first))) return 0;
     if (x != 0 && type_ == "Or") return 1;

@@ -63,7 +63,7 @@ namespace benanza::detail {
   return result;
 }
 
-/// The copies along an axis that a Tile repeats until it has `size` positions.
+/// The copies along an axis that a Tile extends to `size` positions.
 [[nodiscard]] inline FirstEqual tiled_copies(const FirstEqual& copies, std::int64_t x_size, std::int64_t size) {
   if (x_size == size) return copies;
   auto first = std::make_shared<std::vector<std::int64_t>>();
