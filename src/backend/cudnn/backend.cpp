@@ -41,7 +41,7 @@ class CudnnBackend final : public Backend {
   }
 
  private:
-  /// Whether its plans of this layer compute with these numbers.
+  /// Whether this backend's plans for the layer can compute with these numbers.
   [[nodiscard]] static bool takes(const Layer& layer, const Parameters& numbers) {
     Parameters taken = parameters_of(layer);
     if (std::holds_alternative<op::LayerNorm>(layer) || std::holds_alternative<op::BatchNorm>(layer))
@@ -65,13 +65,13 @@ class CudnnBackend final : public Backend {
           layer);
     } catch (const DeviceLost&) {
       throw;
-    } catch (const EnvironmentError& failed) {  // the layer's graphs may do what its calls do not
+    } catch (const EnvironmentError& failed) {  // the layer's graphs may support what cuDNN's calls do not
       candidates.refuse(failed.what());
     }
     add_graph_plans(layer, candidates);
     return std::move(candidates).result();
   }
-  /// Made with the first plan.
+  /// Created with the first plan.
   [[nodiscard]] std::shared_ptr<const Handle> handle() const {
     const std::lock_guard lock(mutex_);
     if (handle_ == nullptr) handle_ = std::make_shared<const Handle>(device_.get());

@@ -120,7 +120,7 @@ std::optional<std::vector<EpilogueCall>> epilogue_calls(const Epilogue& post, co
                                                         std::size_t channel_axis, std::size_t operand, Order order,
                                                         const Arithmetic& arithmetic, std::string& why) {
   const std::size_t rank = std::max<std::size_t>(4, y.size());
-  // A result of fewer than four dimensions gets its 1s behind, where channels stay the second dimension.
+  // A result with fewer than four dimensions gets its 1s at the end, so that channels stay the second dimension.
   const TensorShape whole = with_rank(y, rank);
   std::vector<EpilogueCall> result;
   if (rank > 5) {

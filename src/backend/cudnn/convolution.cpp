@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution by every forward algorithm, its epilogue by calls of its own or fused into one; transposed convolution as
-// the gradient that it is, by every algorithm of that.
+// Convolution by every forward algorithm, its epilogue either as separate calls or fused into one; transposed
+// convolution as the gradient that it is, by every algorithm for that gradient.
 #include "families.hpp"
 #include <benanza/model/unit_height.hpp>
 
@@ -52,13 +52,13 @@ struct FusedEpilogue {
   bool has_z = false;
   std::optional<ActivationDescriptor> activation{};
   bool is_identity = false;
-  /// cuDNN's documentation of the call: CUDNN_ACTIVATION_IDENTITY goes with this algorithm alone.
+  /// According to cuDNN's documentation of the call, CUDNN_ACTIVATION_IDENTITY works only with this algorithm.
   [[nodiscard]] bool goes_with(cudnnConvolutionFwdAlgo_t algorithm) const {
     return !is_identity || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
   }
 };
 
-/// Nothing where the epilogue is more than that, or has no bias: the call wants one.
+/// Empty if the epilogue does more than that, or has no bias: the call requires one.
 std::optional<FusedEpilogue> fused_epilogue(const Epilogue& post) {
   if (post.empty() || !(post[0] == bias)) return std::nullopt;
   FusedEpilogue result;
@@ -86,7 +86,7 @@ struct Problem {
   Order order = Order::nchw;
 };
 
-/// Operands and result as the order has them.
+/// Lays out operands and result in the given order.
 void lay_out(Draft& draft, const Candidates& candidates, Order order) {
   if (order == Order::nchw) return;
   for (std::size_t i = 0; i < candidates.operands().inputs.size(); ++i)
@@ -186,7 +186,8 @@ void add_plans(const op::ConvTranspose& given, Candidates& candidates) {
   for (const Order order : {Order::nchw, Order::nhwc}) {
     const auto epilogue = epilogue_calls(op.post, op.y(), 1, 2, order, *how, why);
     if (!epilogue) return candidates.refuse(why);
-    // ONNX ConvTranspose is the gradient of a convolution by its data: x is dy, y is dx, w lies as that one's filter.
+    // ONNX ConvTranspose is the gradient of a convolution with respect to its data: x is dy, y is dx, and w has the
+    // layout of that convolution's filter.
     const Problem p{.x = tensor(how->stored, op.x, order),
                     .y = tensor(how->stored, op.y(), order),
                     .w = filter(how->stored, op.w, order),

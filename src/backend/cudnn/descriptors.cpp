@@ -43,7 +43,7 @@ TensorShape packed_strides(const TensorShape& shape, Order order) {
     for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
     return strides;
   }
-  std::int64_t next = shape[1];  // channels lie closest
+  std::int64_t next = shape[1];  // channels are innermost
   for (std::size_t i = shape.size(); i-- > 2;) {
     strides[i] = next;
     next *= shape[i];
@@ -115,7 +115,7 @@ std::optional<ActivationDescriptor> activation(ElementwiseFn fn, double alpha, d
       mode = CUDNN_ACTIVATION_ELU;
       coefficient = alpha;
       break;
-    case ElementwiseFn::clip:  // ONNX Clip from 0 to beta is ReLU6 and its like
+    case ElementwiseFn::clip:  // ONNX Clip from 0 to beta covers ReLU6 and similar
       if (alpha != 0) return std::nullopt;
       mode = CUDNN_ACTIVATION_CLIPPED_RELU;
       coefficient = beta;

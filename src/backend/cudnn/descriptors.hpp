@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's descriptors as values that own them, and Benanza's terms in cuDNN's: element types, arithmetic, strides.
+// cuDNN's descriptors as values that own them, and Benanza's terms mapped to cuDNN's: element types, arithmetic,
+// strides.
 #pragma once
 
 #include "library.hpp"
@@ -31,7 +32,7 @@ template <class Descriptor, class Create, class Destroy>
   return Owned<Descriptor>(descriptor, [destroy](Descriptor d) { static_cast<void>(destroy(d)); });
 }
 
-/// In which order the elements of an N C spatial... tensor lie.
+/// The order of the elements of an N C spatial... tensor.
 enum class Order { nchw, nhwc };
 [[nodiscard]] constexpr const char* name_of(Order order) { return order == Order::nchw ? "nchw" : "nhwc"; }
 
@@ -42,36 +43,37 @@ struct Arithmetic {
   cudnnMathType_t math = CUDNN_FMA_MATH;
   double tolerance = 1e-4;
 };
-/// Least tolerance of plans that save multiplications: their transforms cancel, as in the other backends.
+/// Minimum tolerance of plans that save multiplications: their transforms suffer from cancellation, as in the other
+/// backends.
 inline constexpr double saving_tolerance = 2e-3;
-/// f32 is strict: no rounding to tf32 (CUDNN_FMA_MATH); tf32, f16 and bf16 on tensor cores with f32 sums. Nothing for
-/// types that legacy calls do not know.
+/// f32 is strict: no rounding to tf32 (CUDNN_FMA_MATH). tf32, f16 and bf16 run on tensor cores with f32 sums. Empty for
+/// types that the legacy calls do not support.
 [[nodiscard]] std::optional<Arithmetic> arithmetic(DataType type);
 
-/// Sizes as cuDNN counts them. Throws UsageError beyond its 32 bits.
+/// Sizes in cuDNN's type. Throws UsageError if one exceeds its 32 bits.
 [[nodiscard]] std::vector<int> ints(const TensorShape& shape);
-/// The shape with 1s behind it up to `rank`: cuDNN's tensors have at least four dimensions.
+/// The shape padded with trailing 1s up to `rank`: cuDNN's tensors have at least four dimensions.
 [[nodiscard]] TensorShape with_rank(TensorShape shape, std::size_t rank = 4);
 /// Strides of a packed tensor, in elements.
 [[nodiscard]] TensorShape packed_strides(const TensorShape& shape, Order order = Order::nchw);
 
 [[nodiscard]] TensorDescriptor tensor(cudnnDataType_t type, const TensorShape& shape, Order order = Order::nchw);
 [[nodiscard]] FilterDescriptor filter(cudnnDataType_t type, const TensorShape& shape, Order order = Order::nchw);
-/// `pads` in ONNX's layout; nothing where begin and end differ, or are negative: cuDNN pads evenly.
+/// `pads` in ONNX's layout. Empty if begin and end differ, or are negative: cuDNN pads both ends evenly.
 [[nodiscard]] std::optional<ConvolutionDescriptor> convolution(const TensorShape& pads, const TensorShape& strides,
                                                                const TensorShape& dilations, std::size_t spatial,
                                                                std::int64_t group, const Arithmetic& arithmetic);
-/// Nothing for a function that cuDNN has none of.
+/// Empty for a function that cuDNN does not have.
 [[nodiscard]] std::optional<ActivationDescriptor> activation(ElementwiseFn fn, double alpha, double beta);
 [[nodiscard]] ActivationDescriptor identity_activation();
 
-/// cudnnOpTensor's function of two operands; subtraction is an addition of the negative. Nothing for others.
+/// cudnnOpTensor's function of two operands; subtraction is the addition of the negative. Empty for other functions.
 [[nodiscard]] std::optional<cudnnOpTensorOp_t> op_tensor(ElementwiseFn fn);
 [[nodiscard]] Owned<cudnnOpTensorDescriptor_t> make_op_tensor(cudnnOpTensorOp_t op, const Arithmetic& arithmetic);
 
-/// Begin pads, where they equal the end pads and are not negative.
+/// The begin pads, if they equal the end pads and are not negative; otherwise empty.
 [[nodiscard]] std::optional<std::vector<int>> even_pads(const TensorShape& pads, std::size_t spatial);
-/// Entries of an optional list, 1 where it was left out.
+/// Entries of an optional list; 1s if the list was left out.
 [[nodiscard]] std::vector<int> entries(const TensorShape& list, std::size_t count);
 
 }  // namespace benanza::cudnn

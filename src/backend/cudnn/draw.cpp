@@ -60,7 +60,7 @@ Draw::Draw(const Subject& subject) : subject_(subject), graph_(std::make_shared<
   graph_->set_io_data_type(*graph_type(subject.type))
       .set_intermediate_data_type(fe::DataType_t::FLOAT)
       .set_compute_data_type(fe::DataType_t::FLOAT);
-  if (subject.capability != 0) graph_->set_sm_version(subject.capability);  // nodes take it when they are made
+  if (subject.capability != 0) graph_->set_sm_version(subject.capability);  // nodes read it when they are created
 }
 
 Tensor Draw::input(std::size_t i, const Numbers& dims, const Numbers& strides) {
@@ -82,7 +82,7 @@ void Draw::output(const Tensor& tensor, const Numbers& dims, const Numbers& stri
 
 Tensor Draw::step(const Tensor& value, const PostOp& post, const Tensor& operand) {
   using enum fe::PointwiseMode_t;
-  switch (post.fn) {  // what has no mode of its own is drawn in parts, as ONNX defines it
+  switch (post.fn) {  // functions without a mode of their own are drawn in parts, as ONNX defines them
     case ElementwiseFn::hard_sigmoid: return ramp(value, post.alpha, post.beta);
     case ElementwiseFn::hard_swish: return combine(value, ramp(value, 1.0 / 6, 0.5), MUL);
     case ElementwiseFn::mish: return combine(value, apply(apply(value, SOFTPLUS_FWD), TANH_FWD), MUL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draw: a graph of cudnn-frontend over the operands of a layer: tensors, steps of epilogues, the result.
+// Draw: a cudnn-frontend graph over the operands of a layer: tensors, steps of epilogues, the result.
 #pragma once
 
 #include "graph_drawing.hpp"
@@ -34,10 +34,10 @@ class Draw {
     return attributes;
   }
 
-  /// One step on a running value; null for a function that cuDNN's graphs lack.
+  /// Applies one step to a running value; null for a function that cuDNN's graphs lack.
   [[nodiscard]] Tensor step(const Tensor& value, const PostOp& post, const Tensor& operand);
-  /// The steps of an epilogue on a result of this shape and order; its operands are inputs from `i` on. Null if there
-  /// is no such step.
+  /// Applies the steps of an epilogue to a result of this shape and order; its operands are inputs from `i` on. Null if
+  /// cuDNN's graphs lack a step.
   [[nodiscard]] Tensor epilogue(Tensor value, const Epilogue& post, const TensorShape& y, std::size_t channel_axis,
                                 std::size_t i, Order order);
 
@@ -45,7 +45,7 @@ class Draw {
   [[nodiscard]] Tensor apply(const Tensor& value, fe::PointwiseMode_t mode);
   [[nodiscard]] Tensor combine(const Tensor& a, const Tensor& b, fe::PointwiseMode_t mode);
   [[nodiscard]] Tensor number(double value) { return graph_->tensor(static_cast<float>(value)); }
-  /// slope * value + offset, from 0 to 1.
+  /// slope * value + offset, clamped to the range from 0 to 1.
   [[nodiscard]] Tensor ramp(const Tensor& value, double slope, double offset);
   [[nodiscard]] Tensor rescaled(const Tensor& value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations, element-wise functions of two and more tensors, and permutations.
+// Activations, element-wise functions of two or more tensors, and permutations.
 #include "families.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::size_t most_dimensions = 5;
 void add_plans(const op::Unary& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse(no_function(op.fn, op.type));
-  // What depends on no neighbour has any shape that has as many elements.
+  // Without an epilogue, each result depends only on its own element, so any shape with the same element count will do.
   const TensorShape shape = op.post.empty() ? TensorShape{element_count(op.x), 1, 1, 1} : with_rank(op.x);
   std::string why;
   const auto epilogue = epilogue_calls(op.post, op.post.empty() ? shape : op.x, 0, 1, Order::nchw, *how, why);
@@ -60,7 +60,8 @@ void add_plans(const op::Binary& op, Candidates& candidates) {
   const TensorShape whole = op.y();
   const std::size_t rank = std::max<std::size_t>(4, whole.size());
   if (rank > most_dimensions) return candidates.refuse("cuDNN's element-wise calls take at most 5 dimensions");
-  // The first operand must have the result's shape (cuDNN, cudnnOpTensor); all these functions commute but for a sign.
+  // The first operand must have the result's shape (cuDNN, cudnnOpTensor). All these functions commute, except for a
+  // sign.
   const bool swapped = !(op.a == whole);
   if (swapped && !(op.b == whole)) return candidates.refuse("cuDNN broadcasts one of two operands only");
   std::string why;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients as graphs of cuDNN: of convolutions to data and to weights, of batch, layer and RMS normalisation.
+// Gradients as graphs of cuDNN: of convolutions with respect to data and weights, and of batch, layer and RMS
+// normalisation.
 #include "draw.hpp"
 #include "inverse_deviation.hpp"
 #include <benanza/model/unit_height.hpp>
@@ -81,7 +82,7 @@ std::optional<Drawn> draw(const op::NormGradient& op, const Subject& subject, Or
   for (std::size_t i = 1; i < subject.operands.outputs.size(); ++i)
     drawing.output(made[i], numbers(channels), numbers(packed_strides(channels)), i);
   Drawn drawn(drawing.shared(), subject);
-  drawn.strict = false;  // nothing is multiplied but element by element
+  drawn.strict = false;  // all multiplications are element-wise
   if (order == Order::nhwc) {
     drawn.suffix = ",layout=nhwc";
     put_channels_last(drawn.draft, subject.operands, 0, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of convolutions by every algorithm for data and for weights, of softmax, of batch normalisation from the
-// statistics that forward kept, and of the activations that follow from their result.
+// statistics saved by the forward pass, and of the activations whose gradient follows from their result.
 #include "families.hpp"
 #include "inverse_deviation.hpp"
 #include <benanza/model/unit_height.hpp>
@@ -62,7 +62,7 @@ Draft gradient_draft(const GradientProblem& p, const char* name, bool saves_mult
   return draft;
 }
 
-/// dy, w: dx.
+/// Computes dx from dy and w.
 void add_data(const GradientProblem& p, Candidates& candidates) {
   const Factor one(p.arithmetic, 1), zero(p.arithmetic, 0);
   for (const auto& each : data_algorithms) {
@@ -82,7 +82,7 @@ void add_data(const GradientProblem& p, Candidates& candidates) {
   }
 }
 
-/// x, dy: dw.
+/// Computes dw from x and dy.
 void add_weights(const GradientProblem& p, Candidates& candidates) {
   const Factor one(p.arithmetic, 1), zero(p.arithmetic, 0);
   for (const auto& each : filter_algorithms) {
@@ -159,7 +159,8 @@ void add_plans(const op::UnaryGradient& op, Candidates& candidates) {
   candidates.add({.algorithm = "activation_backward",
                   .execute =
                       [=](cudnnHandle_t handle, const Arguments& a) {
-                        // The operand is not read where the derivative follows from the result, which stands for it.
+                        // If the derivative follows from the result, the operand is not read; the result is passed in
+                        // its place.
                         check(calls().cudnnActivationBackward(handle, function->get(), one.get(), x.get(), a.inputs[1],
                                                               x.get(), a.inputs[0], x.get(), a.inputs[1], zero.get(),
                                                               x.get(), a.outputs[0]),

@@ -82,7 +82,7 @@ std::optional<Drawn> draw(const op::Conv& given, const Subject& subject, Order o
 }
 
 std::optional<Drawn> draw(const op::MatMul& op, const Subject& subject, Order) {
-  // In strict f32 an engine without any note rounds its operands all the same (cuDNN 9.19 on an H200: 2.6e-4 off).
+  // Even in strict f32, an engine without any note rounds its operands (cuDNN 9.19 on an H200: 2.6e-4 off).
   if (op.a_zero || op.b_zero || subject.strict()) return std::nullopt;
   const std::int64_t batch = element_count(op.batch());
   const auto entries = [](const TensorShape& shape) {
@@ -93,7 +93,7 @@ std::optional<Drawn> draw(const op::MatMul& op, const Subject& subject, Order) {
   Draw drawing(subject);
   const std::int64_t m = op.m(), n = op.n(), k = op.k();
   const auto a = drawing.input(0, {of_a, m, k}, op.trans_a ? Numbers{m * k, 1, m} : Numbers{m * k, k, 1});
-  // Tensor cores take operands of 8 bits where both lie along k.
+  // Tensor cores require 8-bit operands that are both contiguous along k.
   const bool turns = bits(op.type) == 8 && !op.trans_b;
   const auto b = drawing.input(1, {of_b, k, n}, turns || op.trans_b ? Numbers{k * n, 1, k} : Numbers{k * n, n, 1});
   Tensor y = drawing.graph().matmul(a, b, drawing.product(fe::graph::Matmul_attributes()));
@@ -131,12 +131,12 @@ std::optional<Drawn> draw(const op::LayerNorm& op, const Subject& subject, Order
   }
   drawing.output(y, numbers(whole), numbers(packed_strides(whole)));
   Drawn drawn(drawing.shared(), subject);
-  drawn.strict = false;  // nothing is multiplied but element by element
+  drawn.strict = false;  // all multiplications are element-wise
   return drawn;
 }
 
 std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order) {
-  if (bits(subject.type) != 16) return std::nullopt;  // what this call of cuDNN's multiplies
+  if (bits(subject.type) != 16) return std::nullopt;  // the types that this call of cuDNN multiplies
   if (!op.beyond_added_mask().empty() || !op.starts_at_first_key()) return std::nullopt;
   Draw drawing(subject);
   const auto strides = [](const TensorShape& s, bool tokens_first) {
@@ -144,7 +144,7 @@ std::optional<Drawn> draw(const op::Attention& op, const Subject& subject, Order
   };
   const auto q = drawing.input(0, numbers(op.q), strides(op.q, op.q_tokens_first));
   const std::int64_t keys = op.k[2], depth = op.k[3];
-  const auto k = drawing.input(1, numbers(op.k), strides(op.k, op.k_tokens_first));  // the only order that it takes
+  const auto k = drawing.input(1, numbers(op.k), strides(op.k, op.k_tokens_first));  // the only order that it accepts
   const auto v = drawing.input(2, numbers(op.v), strides(op.v, op.v_tokens_first));
   auto how = fe::graph::SDPA_attributes()
                  .set_generate_stats(false)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers as graphs of cudnn-frontend. One place includes its headers.
+// Layers as graphs of cudnn-frontend. Its headers are included only here.
 #pragma once
 
 #include "candidates.hpp"
@@ -20,15 +20,15 @@ namespace benanza::cudnn {
 
 namespace fe = cudnn_frontend;
 
-/// Nothing for a type that its graphs lack.
+/// Empty for a type that its graphs lack.
 [[nodiscard]] std::optional<fe::DataType_t> graph_type(DataType type);
 
-/// What a graph is drawn of: a layer's type and operands, and the numbers that it computes with.
+/// The input of a drawing: a layer's type and operands, and the numbers that it computes with.
 struct Subject {
   DataType type = DataType::f32;
   Operands operands{};
   Parameters parameters{};
-  std::int32_t capability = 0;  ///< the device's compute capability, 90 is 9.0; 0: that of the local device
+  std::int32_t capability = 0;  ///< the device's compute capability, 90 is 9.0; 0 means the local device
 
   Subject(const Layer& layer, const Parameters& of_node, std::int32_t of_device)
       : type(benanza::type(layer)), operands(benanza::operands(layer)), parameters(of_node), capability(of_device) {}
@@ -36,7 +36,7 @@ struct Subject {
   [[nodiscard]] bool strict() const { return type == DataType::f32; }
   [[nodiscard]] bool is_integer() const { return type == DataType::i8; }
   [[nodiscard]] double tolerance() const { return benanza::tolerance(type); }
-  /// Whether cuDNN's graphs know all of its types.
+  /// Whether cuDNN's graphs support all of its types.
   [[nodiscard]] bool is_known() const {
     const auto known = [](const Operand& o) { return graph_type(o.type).has_value(); };
     return type != DataType::i32 && std::all_of(operands.inputs.begin(), operands.inputs.end(), known) &&
@@ -44,21 +44,21 @@ struct Subject {
   }
 };
 
-/// The number of a graph's first output, which the others follow; input `i` has the number i + 1.
+/// The number of a graph's first output; the other outputs follow. Input `i` has the number i + 1.
 inline constexpr std::int64_t first_output = 1000;
 
-/// A graph that also tells the notes of its engines: cudnn-frontend has no call for the numerical ones.
+/// A graph that also exposes the notes of its engines: cudnn-frontend has no call for the numerical ones.
 struct Graph : fe::graph::Graph {
   using fe::graph::Graph::plans;
 };
 
-/// A drawn graph, and what its plans have in common.
+/// A drawn graph and what its plans have in common.
 struct Drawn {
   std::shared_ptr<Graph> graph{};
   std::size_t inputs = 0, outputs = 1;
   bool strict = true;
   double tolerance = 1e-4;
-  Draft draft{};  ///< layouts; the rest is filled for each plan
+  Draft draft{};  ///< layouts; the rest is set for each plan
   std::string suffix{};
 
   Drawn(std::shared_ptr<Graph> drawn, const Subject& subject)
@@ -69,8 +69,8 @@ struct Drawn {
         tolerance(subject.tolerance()) {}
 };
 
-// One for each operator that is drawn; nothing where cuDNN's graphs lack a part of it. Only operands of convolutions,
-// of their gradients and of those of normalisations have an order.
+// One overload for each operator that is drawn; empty if cuDNN's graphs lack a part of it. Only operands of
+// convolutions, of their gradients and of the gradients of normalisations have an order.
 [[nodiscard]] std::optional<Drawn> draw(const op::Conv& op, const Subject& subject, Order order);
 [[nodiscard]] std::optional<Drawn> draw(const op::ConvGradient& op, const Subject& subject, Order order);
 [[nodiscard]] std::optional<Drawn> draw(const op::NormGradient& op, const Subject& subject, Order order);

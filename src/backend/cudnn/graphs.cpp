@@ -14,7 +14,7 @@
 #include <utility>
 
 namespace cudnn_frontend {
-void* cudnn_dlhandle = nullptr;  // what cudnn-frontend calls cuDNN through; set before the first graph
+void* cudnn_dlhandle = nullptr;  // the handle through which cudnn-frontend calls cuDNN; set before the first graph
 }
 
 namespace benanza::cudnn {
@@ -33,7 +33,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// A device that is not here.
+/// A device that is described but not present.
 struct Described {
   std::shared_ptr<fe::DeviceProperties> properties = std::make_shared<fe::DeviceProperties>();
   std::int32_t capability = 0;  ///< 90 is 9.0
@@ -47,8 +47,8 @@ struct Described {
   }
 };
 
-/// Makes cudnn-frontend call the cuDNN that was found, and CUDA's runtime of the same version as here: it opens that by
-/// its name alone, which finds what is open already.
+/// Makes cudnn-frontend call the cuDNN that was found, and a CUDA runtime of the same version as this program's:
+/// cudnn-frontend opens the runtime by name alone, which finds a library that is already open.
 void open_libraries() {
   fe::cudnn_dlhandle = std::get<std::unique_ptr<const Library>>(Library::get())->file().handle();
   static const auto runtime = [] {
@@ -67,8 +67,8 @@ struct Listed {
   bool saves_multiplications = false, compiled_here = false;
 };
 
-/// Those of a drawn graph that the layer's type allows, the most promising first; of the handle's device, or without
-/// one of a device that is described. Otherwise why there are none.
+/// The configurations of a drawn graph that the layer's type allows, the most promising first: for the handle's device
+/// or, without a handle, for a described device. Otherwise the reason why there are none.
 std::variant<std::vector<Listed>, std::string> list(const Drawn& drawn, cudnnHandle_t handle,
                                                     const Described* described) {
   using enum fe::NumericalNote_t;
@@ -129,7 +129,7 @@ Draft draft_of(const Drawn& drawn, const Listed& listed, cudnnHandle_t handle) {
   return draft;
 }
 
-/// Visits the layer's graphs, one for each order of its operands; `refuse` is told why there is none.
+/// Visits the layer's graphs, one for each order of its operands; `refuse` receives the reason if there is none.
 template <class Visit, class Refuse>
 void for_each_graph(const Layer& layer, const Parameters& parameters, std::int32_t capability, Visit&& visit,
                     Refuse&& refuse) {
@@ -184,12 +184,12 @@ void add_graph_plans(const Layer& layer, Candidates& candidates) {
           bool first = true;
           for (const auto& one : std::get<std::vector<Listed>>(listed)) {
             Draft draft = draft_of(drawn, one, candidates.handle());
-            draft.advised = std::exchange(first, false);  // first in heuristic mode A, in this order of the operands
+            draft.advised = std::exchange(first, false);  // first in heuristic mode A, for this order of the operands
             candidates.add(std::move(draft));
           }
         } catch (const Error&) {
           throw;
-        } catch (const std::runtime_error& failed) {  // cudnn-frontend's own, of a library that it cannot load
+        } catch (const std::runtime_error& failed) {  // cudnn-frontend's own, for a library that it cannot load
           refuse("cuDNN's graph API failed: " + one_line(failed.what()));
         }
       },

@@ -12,8 +12,8 @@ namespace benanza::cudnn {
 
 void add_graph_plans(const Layer& layer, Candidates& candidates);
 
-/// What is listed, not built, for a device that is described as cuDNN describes one (its DEVICEPROP descriptor's JSON),
-/// as names of algorithms; needs the library, 9.8 or later, and no device.
+/// The algorithm names of the plans listed, but not built, for a device described as cuDNN describes one (the JSON of
+/// its DEVICEPROP descriptor). Needs the library, 9.8 or later, but no device.
 [[nodiscard]] std::vector<std::string> graph_plans_listed(const Layer& layer, const std::string& description);
 
 }  // namespace benanza::cudnn

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// put_inverse_deviation: forward of cuDNN keeps the inverse deviation, in which form its gradients take a variance.
+// put_inverse_deviation: cuDNN's forward pass saves the inverse deviation, and its gradients take a variance in that
+// form.
 #pragma once
 
 #include "candidates.hpp"
@@ -14,7 +15,7 @@ namespace benanza::cudnn {
 /// The epsilon with which normalisations are measured.
 inline constexpr double measured_epsilon = 1e-5;
 
-/// Input `i`, a variance of `count` statistics in f32.
+/// Converts input `i`, a variance of `count` statistics in f32.
 inline void put_inverse_deviation(Draft& draft, std::size_t i, std::int64_t count) {
   draft.inputs.emplace_back(
       i, OtherLayout{{.name = "inverse_deviation", .bytes = static_cast<std::size_t>(count) * sizeof(float)},

@@ -22,7 +22,7 @@ const std::variant<std::unique_ptr<const Library>, std::string>& Library::get() 
   using Result = std::variant<std::unique_ptr<const Library>, std::string>;
   static const Result result = []() -> Result {
     const std::string major = std::to_string(CUDNN_MAJOR), cuda = std::to_string(CUDART_VERSION / 1000);
-    // cuDNN opens these by their names alone, which finds what is open already. What lacks them has fewer plans.
+    // cuDNN opens these by name alone, which finds a library that is already open. Without them there are fewer plans.
     for (const char* name : {"libcublasLt.so.", "libnvrtc.so."}) static_cast<void>(SharedLibrary::open({name + cuda}));
     auto opened = SharedLibrary::open({"libcudnn.so." + major});
     if (const auto* reason = std::get_if<std::string>(&opened)) return "no cuDNN " + major + ": " + *reason;

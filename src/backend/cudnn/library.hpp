@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cuDNN that is loaded at run time: its calls, its one handle on the device's stream, its statuses as exceptions.
+// The cuDNN that is loaded at run time: its calls, its single handle on the device's stream, its statuses as
+// exceptions.
 #pragma once
 
 #include <benanza/plan/device.hpp>
@@ -13,7 +14,7 @@
 
 namespace benanza::cudnn {
 
-/// Every call that is used. A macro, since the names are looked up as text.
+/// Every call that is used. It is a macro because the names are looked up as text.
 // clang-format off
 #define BENANZA_CUDNN_CALLS(X) \
   X(cudnnGetVersion) X(cudnnGetErrorString) X(cudnnGetLastErrorString) X(cudnnCreate) X(cudnnDestroy) \
@@ -48,8 +49,8 @@ struct Calls {
 
 class Library {
  public:
-  /// The library of the process, or why there is none: not found, of another major version than the headers, or
-  /// lacking a call.
+  /// The library of the process, or the reason why there is none: it was not found, its major version differs from that
+  /// of the headers, or it lacks a call.
   [[nodiscard]] static const std::variant<std::unique_ptr<const Library>, std::string>& get();
 
   [[nodiscard]] const Calls& calls() const { return calls_; }
@@ -64,7 +65,7 @@ class Library {
 /// The calls; throws EnvironmentError without a library.
 [[nodiscard]] const Calls& calls();
 
-/// A status as an exception: EnvironmentError with the call, its place and cuDNN's own words.
+/// Turns a failure status into an exception: EnvironmentError with the call, its location and cuDNN's own message.
 void check(cudnnStatus_t status, const char* call, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// The handle of a device, on its stream.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for graphs.cpp where the headers of cudnn-frontend are missing.
+// Replaces graphs.cpp if the headers of cudnn-frontend are missing.
 #include "graphs.hpp"
 
 namespace benanza::cudnn {

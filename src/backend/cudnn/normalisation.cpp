@@ -104,8 +104,8 @@ void add_plans(const op::BatchNorm& op, Candidates& candidates) {
     if (!epilogue) return candidates.refuse(why);
     if (order == Order::nhwc && !op.post.empty()) break;
     const TensorDescriptor x = tensor(how->stored, image(op.x), order);
-    // Statistics of f16 and bf16 are f32 (cuDNN, cudnnDeriveBNTensorDescriptor); they are constants, so converted
-    // beforehand.
+    // Statistics of f16 and bf16 are f32 (cuDNN, cudnnDeriveBNTensorDescriptor); they are constants, so they are
+    // converted beforehand.
     const bool widened = how->stored == CUDNN_DATA_HALF || how->stored == CUDNN_DATA_BFLOAT16;
     const TensorDescriptor channels = tensor(widened ? CUDNN_DATA_FLOAT : how->stored, {1, op.x[1], 1, 1});
     const Factor one(*how, 1), zero(*how, 0);
@@ -138,7 +138,7 @@ void add_plans(const op::Lrn& op, Candidates& candidates) {
   const auto how = arithmetic(op.type);
   if (!how) return candidates.refuse(no_type(op.kind, op.type));
   if (op.size > CUDNN_LRN_MAX_N) return candidates.refuse("cuDNN normalises over at most 16 channels");
-  // cuDNN divides alpha by the window's length as ONNX does.
+  // Like ONNX, cuDNN divides alpha by the window's length.
   auto norm = own<cudnnLRNDescriptor_t>(calls().cudnnCreateLRNDescriptor, calls().cudnnDestroyLRNDescriptor,
                                         "cudnnCreateLRNDescriptor");
   check(calls().cudnnSetLRNDescriptor(norm.get(), static_cast<unsigned>(op.size), candidates.numbers().lrn_alpha,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN over a whole sequence. cuDNN wants all weights and biases in one space, whose places it tells:
-// that space takes the buffer of the last constant, into which the constants packed before are put as well. The buffers
-// of the others stay unread.
+// LSTM, GRU and RNN over a whole sequence. cuDNN requires all weights and biases in one space and reports their
+// positions in it. That space uses the buffer of the last constant; the constants packed before it are also copied
+// there. The buffers of the other constants stay unread.
 #include "families.hpp"
 #include <benanza/plan/transpose_matrices.hpp>
 
@@ -24,9 +24,9 @@ constexpr std::array recurrent_algorithms{
     RecurrentAlgorithm{CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, "rnn:persist_static_small_h"},
     RecurrentAlgorithm{CUDNN_RNN_ALGO_PERSIST_DYNAMIC, "rnn:persist_dynamic"}};
 
-/// For each of ONNX's gates (LSTM i o f c, GRU z r h) cuDNN's number of its matrix that multiplies x (cuDNN,
-/// cudnnGetRNNWeightParams: LSTM input, forget, new, output; GRU reset, update, new); that of h follows behind all of
-/// them.
+/// For each of ONNX's gates (LSTM i o f c, GRU z r h), cuDNN's number of the gate's matrix that multiplies x (cuDNN,
+/// cudnnGetRNNWeightParams: LSTM input, forget, new, output; GRU reset, update, new). The matrices that multiply h
+/// follow after all of these.
 std::vector<int> gate_numbers(op::Cell cell) {
   switch (cell) {
     case op::Cell::lstm: return {0, 3, 1, 2};
@@ -54,7 +54,7 @@ Owned<cudnnRNNDataDescriptor_t> data(const Arithmetic& how, std::int64_t steps, 
   return result;
 }
 
-/// Nothing where cuDNN refuses the algorithm for these sizes.
+/// Empty if cuDNN refuses the algorithm for these sizes.
 std::optional<Descriptors> describe(const op::Recurrent& op, const Arithmetic& how, cudnnRNNAlgo_t algorithm,
                                     cudnnHandle_t handle) {
   Descriptors result;
@@ -82,7 +82,7 @@ std::optional<Descriptors> describe(const op::Recurrent& op, const Arithmetic& h
   return result;
 }
 
-/// Writes ONNX's constants into cuDNN's weight space, in the processor's memory.
+/// Writes ONNX's constants into cuDNN's weight space, in host memory.
 class WeightSpace {
  public:
   WeightSpace(const op::Recurrent& op, Descriptors descriptors, cudnnHandle_t handle, std::size_t bytes)
@@ -93,7 +93,7 @@ class WeightSpace {
         element_(static_cast<std::size_t>(bits(op.operands().inputs[1].type)) / 8) {}
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// Remembers a constant, by its number among the inputs.
+  /// Stores a constant under its input number.
   void keep(std::size_t i, const void* plain, std::size_t bytes) {
     const auto* from = static_cast<const std::byte*>(plain);
     kept_[i].assign(from, from + bytes);
@@ -175,7 +175,8 @@ void add(const op::Recurrent& op, const Arithmetic& how, const RecurrentAlgorith
                        }});
   }
   if (op.directions == 2) {
-    // From cuDNN's sequence, batch, direction to ONNX's sequence, direction, batch, rows of hidden units as they are.
+    // From cuDNN's sequence, batch, direction to ONNX's sequence, direction, batch; rows of hidden units stay as they
+    // are.
     const Operand& y = candidates.operands().outputs[0];
     const std::int64_t steps = op.x[0], batch = op.x[1], hidden = op.hidden;
     const std::size_t row = static_cast<std::size_t>(hidden * bits(y.type)) / 8;
