@@ -10,7 +10,7 @@ namespace benanza::cublas {
 
 namespace {
 
-/// How the matrices of heads lie in an operand, in elements.
+/// The layout of the matrices of heads in an operand, in elements.
 struct Heads {
   std::int64_t from_row_to_row = 1, from_head_to_head = 1;
 };
@@ -77,7 +77,7 @@ std::variant<AttentionParts, std::string> describe(const op::Attention& op) {
   if (op.tokens_first() && (op.q[0] != 1 || op.q[1] != op.k[1]))
     return "heads that do not lie one behind the other are one strided batch only if there is one entry, and no two "
            "query heads share a key head";
-  // Query heads that share a key head follow each other in memory: they are rows of one product.
+  // Query heads that share a key head are adjacent in memory, so they are rows of one product.
   const std::int64_t batch = op.k[0] * op.k[1], rows = op.q[1] / op.k[1] * op.q[2], keys = op.k[2], depth = op.q[3];
   const Heads q = heads_of(batch, rows, depth, op.q_tokens_first),
               v = heads_of(batch, keys, op.v[3], op.v_tokens_first),

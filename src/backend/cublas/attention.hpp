@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention by its parts: scores = q k^T, weights = softmax(scores + mask), y = weights v. Two batched products of
-// cuBLAS with a kernel of Benanza's own in between: for the types and shapes that no library fuses.
+// Attention as separate steps: scores = q k^T, weights = softmax(scores + mask), y = weights v. Two batched products of
+// cuBLAS with one of Benanza's own kernels in between, for types and shapes that no library fuses.
 #pragma once
 
 #include "problem.hpp"
@@ -18,7 +18,7 @@ struct AttentionParts {
   std::size_t score_bytes = 0;
 };
 
-/// Or why there are none.
+/// The parts, or the reason why there are none.
 [[nodiscard]] std::variant<AttentionParts, std::string> describe(const op::Attention& op);
 
 }  // namespace benanza::cublas

@@ -33,7 +33,7 @@ class CublasBackend final : public Backend {
   }
 
  private:
-  /// `lt`: another form of the layer, which cuBLASLt alone takes.
+  /// `lt` is another form of the layer that only cuBLASLt takes.
   [[nodiscard]] std::variant<Plans, Unsupported> plans_of(const Described& described,
                                                           const std::optional<Described>& lt,
                                                           const Layer& layer) const {
@@ -50,7 +50,7 @@ class CublasBackend final : public Backend {
         refused = add_lt_plans(std::get<Problem>(form), post, shapes, handles(), plans).value_or("");
       } catch (const DeviceLost&) {
         throw;
-      } catch (const EnvironmentError& failed) {  // the plans that there are remain
+      } catch (const EnvironmentError& failed) {  // the existing plans remain
         refused = failed.what();
       }
     };
@@ -62,7 +62,7 @@ class CublasBackend final : public Backend {
     return plans;
   }
 
-  /// Made with the first plan.
+  /// Created with the first plan.
   [[nodiscard]] std::shared_ptr<const Handles> handles() const {
     const std::lock_guard lock(mutex_);
     if (handles_ == nullptr) handles_ = std::make_shared<const Handles>(device_.get());

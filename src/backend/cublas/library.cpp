@@ -73,7 +73,7 @@ void check(cublasStatus_t status, const char* call, const char* file, int line) 
 Handles::Handles(std::shared_ptr<Device> device) : device_(std::move(device)) {
   check(calls().cublasCreate_v2(&blas_), "cublasCreate");
   check(calls().cublasSetStream_v2(blas_, stream()), "cublasSetStream");
-  // 16-bit types are summed in f32 also where a product is split.
+  // 16-bit types are summed in f32 even if a product is split.
   constexpr auto math_mode =
       static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
   check(calls().cublasSetMathMode(blas_, math_mode), "cublasSetMathMode");

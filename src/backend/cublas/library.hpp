@@ -15,7 +15,7 @@
 
 namespace benanza::cublas {
 
-/// Every call that is used. Macros, since the names are looked up as text.
+/// Every call that is used. These are macros because the names are looked up as text.
 // clang-format off
 #define BENANZA_CUBLAS_CALLS(X) \
   X(cublasCreate_v2) X(cublasDestroy_v2) X(cublasSetStream_v2) X(cublasSetWorkspace_v2) X(cublasSetMathMode) \
@@ -48,14 +48,14 @@ struct Calls {
       cublasGemmStridedBatchedEx = nullptr;
 };
 
-/// The calls of the process's libraries, or why there are none.
+/// The calls of the process's libraries, or the reason why there are none.
 [[nodiscard]] const std::variant<Calls, std::string>& library();
 /// Throws EnvironmentError without a library.
 [[nodiscard]] const Calls& calls();
-/// Version of cuBLASLt, which cuBLAS is built on: `13.1.0`; `none` without it.
+/// Version of cuBLASLt, on which cuBLAS is built: `13.1.0`; `none` without it.
 [[nodiscard]] std::string version();
 
-/// A status as an exception: EnvironmentError with the call and its place.
+/// Turns a failure status into an exception: EnvironmentError with the call and its location.
 void check(cublasStatus_t status, const char* call, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// The handles of a device, on its stream.
@@ -65,7 +65,7 @@ class Handles {
   ~Handles();
   Handles(const Handles&) = delete;
   Handles& operator=(const Handles&) = delete;
-  /// For a call that may use `workspace_bytes` there.
+  /// The cuBLAS handle for a call that may use `workspace_bytes` at `workspace`.
   [[nodiscard]] cublasHandle_t blas_with(void* workspace) const;
   [[nodiscard]] cublasLtHandle_t lt() const { return lt_; }
   [[nodiscard]] cudaStream_t stream() const { return static_cast<cudaStream_t>(device_->stream()); }
@@ -76,7 +76,8 @@ class Handles {
   cublasLtHandle_t lt_ = nullptr;
 };
 
-/// What every product may use: as much as NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace).
+/// The workspace available to every product: as much as NVIDIA recommends for Hopper (cuBLAS documentation,
+/// cublasSetWorkspace).
 inline constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
 }  // namespace benanza::cublas

@@ -13,7 +13,7 @@ namespace benanza::cublas {
 
 namespace {
 
-/// cuBLASLt lists the best first; those behind are slower ones of the same families.
+/// cuBLASLt lists the best results first; later ones are slower members of the same families.
 constexpr int most_results = 32;
 
 template <class Handle>
@@ -49,7 +49,7 @@ Owned<cublasLtMatrixLayout_t> layout(cudaDataType_t type, int rows, int columns,
   return result;
 }
 
-/// `fast`: sums of f8 are rounded more often.
+/// With `fast`, sums of f8 are rounded more often.
 Descriptors describe(const Problem& p, const LtEpilogue& epilogue, bool fast) {
   cublasLtMatmulDesc_t raw = nullptr;
   check(calls().cublasLtMatmulDescCreate(&raw, p.arithmetic.compute, p.arithmetic.scale), "cublasLtMatmulDescCreate");
@@ -69,7 +69,7 @@ Descriptors describe(const Problem& p, const LtEpilogue& epilogue, bool fast) {
   return result;
 }
 
-/// What makes an algorithm again: its number and configuration.
+/// What identifies an algorithm: its number and configuration.
 std::string name_of(const cublasLtMatmulAlgo_t& algorithm) {
   struct Key {
     cublasLtMatmulAlgoConfigAttributes_t attribute;
@@ -86,7 +86,7 @@ std::string name_of(const cublasLtMatmulAlgo_t& algorithm) {
                             Key{CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, "cluster"}};
   std::string text = "lt";
   for (const auto& key : keys) {
-    std::uint32_t value = 0;  // two of them have 16 bits, the rest stays zero
+    std::uint32_t value = 0;  // two of them have 16 bits; the remaining bits stay zero
     std::size_t written = 0;
     if (calls().cublasLtMatmulAlgoConfigGetAttribute(&algorithm, key.attribute, &value, sizeof value, &written) !=
             CUBLAS_STATUS_SUCCESS &&
@@ -116,7 +116,7 @@ class Factor {
   std::variant<float, double, std::int32_t> value_;
 };
 
-/// How the matrices of input `i` are turned.
+/// How the matrices of input `i` are transposed.
 Turned turned(const Problem& problem, const LtEpilogue& epilogue, std::size_t i) {
   return i == problem.input_a   ? problem.turned_a
          : i == problem.input_b ? problem.turned_b
@@ -124,7 +124,8 @@ Turned turned(const Problem& problem, const LtEpilogue& epilogue, std::size_t i)
                                 : Turned{};
 }
 
-/// What a bias of narrow operands is converted to: it is added behind the factor. Nothing where it is added as it is.
+/// The type to which a bias of narrow operands is converted, since it is added after the factor. Empty if the bias is
+/// added without conversion.
 std::optional<DataType> converted_bias(const Arithmetic& arithmetic) {
   if (!arithmetic.narrow) return std::nullopt;
   return arithmetic.bias == CUDA_R_16BF ? DataType::bf16 : DataType::f32;
@@ -202,7 +203,7 @@ class LtPlan final : public Plan {
 
   void do_execute(const Arguments& arguments) const override {
     if (epilogue_.bias) set(described_.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, arguments.inputs[*epilogue_.bias]);
-    // What is not added is not read: its type need not be the result's, so that it may not be the result.
+    // Without an addend, c is not read. The result is passed in its place, or null if the addend's type differs.
     const void* const c = epilogue_.c                                                ? arguments.inputs[*epilogue_.c]
                           : problem_.arithmetic.addend == problem_.arithmetic.result ? arguments.outputs[0]
                                                                                      : nullptr;
@@ -231,13 +232,14 @@ Owned<cublasLtMatmulPreference_t> preference(const Arithmetic& arithmetic) {
   const std::size_t most = workspace_bytes;
   check(calls().cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most),
         "cublasLtMatmulPreferenceSetAttribute");
-  // Buffers start at multiples of 64 bytes, which is what kernels may count on here.
+  // Buffers start at multiples of 64 bytes, so kernels may rely on that alignment.
   constexpr std::uint32_t alignment = 64;
   for (const auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                                CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     check(calls().cublasLtMatmulPreferenceSetAttribute(raw, attribute, &alignment, sizeof alignment),
           "cublasLtMatmulPreferenceSetAttribute");
-  // Parts of a product that is split along k are summed in the type of the arithmetic, never in a narrower result's.
+  // Partial sums of a product that is split along k are added in the type of the arithmetic, never in a narrower result
+  // type.
   const bool wide =
       arithmetic.result == CUDA_R_32F || arithmetic.result == CUDA_R_64F || arithmetic.result == CUDA_R_32I;
   const std::uint32_t reduction =

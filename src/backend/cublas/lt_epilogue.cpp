@@ -20,7 +20,7 @@ std::variant<LtEpilogue, std::string> lt_epilogue(const Epilogue& post, std::siz
     } else if (step.fn == ElementwiseFn::relu) {
       relu = true;
       result.name += ":relu";
-    } else if (step.fn == ElementwiseFn::gelu_tanh) {  // CUBLASLT_EPILOGUE_GELU; exact GELU is up to 5e-4 away
+    } else if (step.fn == ElementwiseFn::gelu_tanh) {  // CUBLASLT_EPILOGUE_GELU; exact GELU differs by up to 5e-4
       gelu = true;
       result.name += ":gelu";
     } else {

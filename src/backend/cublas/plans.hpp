@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plans of a product: cuBLAS's own calls, and cuBLASLt's; and of attention by products.
+// The plans of a product, by cuBLAS's own calls and by cuBLASLt's, and of attention as products.
 #pragma once
 
 #include "library.hpp"
@@ -8,15 +8,15 @@
 
 namespace benanza::cublas {
 
-/// GemmEx, GemmStridedBatchedEx and, for vectors, Gemv; without epilogue.
+/// Adds GemmEx, GemmStridedBatchedEx and, for vectors, Gemv; without epilogue.
 void add_blas_plans(const Problem& problem, const Operands& operands, const std::shared_ptr<const Handles>& handles,
                     Plans& plans);
-/// Every result of cuBLASLt's heuristic. Returns why there is none, or nothing.
+/// Adds every result of cuBLASLt's heuristic. Returns the reason if there is none, otherwise empty.
 [[nodiscard]] std::optional<std::string> add_lt_plans(const Problem& problem, const Epilogue& post,
                                                       const Operands& operands,
                                                       const std::shared_ptr<const Handles>& handles, Plans& plans);
 
-/// Attention by its parts (attention.hpp).
+/// Attention as separate steps (attention.hpp).
 [[nodiscard]] std::variant<Plans, Unsupported> attention_plans(const op::Attention& op, const Operands& operands,
                                                                const std::shared_ptr<const Handles>& handles);
 

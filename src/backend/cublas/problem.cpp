@@ -17,7 +17,7 @@ std::optional<int> to_int(std::int64_t size) {
 
 namespace {
 
-/// The one stride of an operand through the batch, if there is one.
+/// The constant stride of an operand through the batch, if there is one.
 std::optional<std::int64_t> only_stride(const std::vector<Offsets>& offsets, std::int64_t Offsets::*operand) {
   const std::int64_t stride = offsets.size() > 1 ? offsets[1].*operand : 0;
   for (std::size_t i = 0; i < offsets.size(); ++i)
@@ -45,7 +45,7 @@ std::optional<std::string> why_no_product(const op::Conv& op) {
   return std::nullopt;
 }
 
-/// As narrow types are multiplied: a by rows, b by columns.
+/// Arranges the operands as narrow types require: a by rows, b by columns.
 void turn(Problem& problem) {
   if (problem.trans_a) problem.turned_a = {"turned", problem.k, problem.m};
   if (!problem.trans_b) problem.turned_b = {"turned", problem.k, problem.n};

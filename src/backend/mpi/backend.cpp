@@ -61,7 +61,7 @@ class OpenMpi final : public AccompaniedBackend {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "unknown";
-    // "Open MPI v4.1.4, package: ...", and other libraries' texts: up to the first comma or end of line.
+    // "Open MPI v4.1.4, package: ..." or the text of another library: up to the first comma or end of line.
     std::string version(text, static_cast<std::size_t>(length));
     version.resize(std::min(version.find_first_of(",\n"), version.size()));
     constexpr std::string_view begin = "Open MPI v";

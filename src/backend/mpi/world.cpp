@@ -18,14 +18,14 @@ namespace benanza::mpi {
 namespace {
 
 constexpr int tag = 1;
-/// What a message of rank 0 says: whether to go on, the call, how often, whether an input follows.
+/// A message from rank 0: whether to continue, the call, the number of calls, whether an input follows.
 using Message = std::array<std::int64_t, 8>;
 
 constexpr std::array<const char*, 3> variables{"coll_tuned_allreduce_algorithm", "coll_tuned_reduce_scatter_algorithm",
                                                "coll_tuned_allgather_algorithm"};
 const char* variable_of(op::CollectiveKind kind) { return variables[static_cast<std::size_t>(kind)]; }
 
-/// A control variable of the library by its name.
+/// A control variable of the library, found by its name.
 struct Variable {
   int index = 0;
   MPI_T_enum names = MPI_T_ENUM_NULL;
@@ -41,7 +41,7 @@ std::optional<Variable> find_variable(const char* name) {
   return found;
 }
 
-/// Whether an algorithm is one on so many ranks. The library takes another one in its place where it is none.
+/// Whether an algorithm supports this number of ranks. If it does not, the library substitutes another one.
 bool runs_on(op::CollectiveKind kind, const std::string& name, int ranks) {
   if (name == "ignore") return false;
   if (name == "two_proc") return ranks == 2;
@@ -90,7 +90,7 @@ World& World::get() {
 }
 
 World::World() {
-  // Communicators choose their algorithms by the variables of the moment in which they are made.
+  // Communicators choose their algorithms by the values that the variables have when they are created.
   static_cast<void>(setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0));
   int provided = 0;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -145,7 +145,7 @@ MPI_Comm World::communicator(op::CollectiveKind kind, std::int64_t algorithm) {
 }
 
 void World::announce(const Collective& collective, const void* input, std::int64_t calls) {
-  // What lies at a place does not change between calls, so a check of one call alone makes sure of it.
+  // The data at an address does not change between calls. A single call, such as a check, always sends it.
   const std::pair held{input, collective.elements_in(ranks_) * bits(collective.type)};
   const bool share = calls == 1 || std::exchange(held_, held) != held;
   held_ = held;
@@ -202,13 +202,13 @@ void World::take_part(const Collective& collective, std::int64_t calls, bool sha
   for (std::int64_t i = 0; i < calls; ++i) {
     try {
       call(collective, input_.data(), output_.data());
-    } catch (const EnvironmentError&) {  // rank 0 gets the same, and says so
+    } catch (const EnvironmentError&) {  // rank 0 gets the same error and reports it
     }
   }
 }
 
 void World::follow() {
-  // Between calls the processor belongs to rank 0: a receive that spins would take it.
+  // Between calls, the processor belongs to rank 0: a spinning receive would occupy it.
   constexpr std::chrono::microseconds nap{100};
   for (Message message{};;) {
     int there = 0;

@@ -55,7 +55,7 @@ class CollectivePlan final : public AccompaniedPlan {
       std::vector<std::byte> elements(bytes);
       check(cudaMemcpy(elements.data(), arguments.inputs[0], bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
       const auto place = static_cast<std::ptrdiff_t>(bytes / static_cast<std::size_t>(op_.elements_in()) % bytes);
-      for (const auto& input : inputs_) {  // each rotated by one place more
+      for (const auto& input : inputs_) {  // each rotated by one more element
         std::rotate(elements.begin(), elements.begin() + place, elements.end());
         check(cudaMemcpy(input.data(), elements.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
       }
@@ -94,8 +94,8 @@ class CollectivePlan final : public AccompaniedPlan {
   ncclDataType_t type_;
   bool in_place_;
   std::shared_ptr<const Group> group_;
-  std::vector<Buffer> inputs_{}, outputs_{};  // buffers of the GPUs behind the first one
-  mutable const void* held_ = nullptr;        // the input that they have
+  std::vector<Buffer> inputs_{}, outputs_{};  // buffers of the GPUs after the first one
+  mutable const void* held_ = nullptr;        // the input that they hold
 };
 
 class NcclBackend final : public Backend {
@@ -134,7 +134,7 @@ class NcclBackend final : public Backend {
       plans.push_back(std::make_unique<CollectivePlan<K>>(op, *type, true, group));
     return plans;
   }
-  /// Made with the first plan.
+  /// Created with the first plan.
   [[nodiscard]] std::shared_ptr<const Group> group() const {
     const std::lock_guard lock(mutex_);
     if (group_ == nullptr) group_ = std::make_shared<const Group>(device_.get());

@@ -12,7 +12,7 @@ namespace benanza::nccl {
 
 namespace {
 
-/// Makes a GPU the one that calls are for. The first one again at the end: all other code knows that one alone.
+/// Makes a GPU the current device for calls, and the first GPU again at the end: all other code uses only that one.
 class OnGpu {
  public:
   explicit OnGpu(int gpu) { check(cudaSetDevice(gpu), "cudaSetDevice"); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group: the GPUs that call collectives together, each with a communicator and a stream of its own. The first one is
-// the device that sessions time, on that device's stream.
+// Group: the GPUs that call collectives together, each with its own communicator and stream. The first one is the
+// device that sessions time, on that device's stream.
 #pragma once
 
 #include "library.hpp"
@@ -15,10 +15,10 @@
 
 namespace benanza::nccl {
 
-/// GPUs that CUDA_VISIBLE_DEVICES leaves; 0 where there is no driver.
+/// The number of GPUs that CUDA_VISIBLE_DEVICES leaves visible; 0 if there is no driver.
 [[nodiscard]] int visible_gpus();
 
-/// Throws EnvironmentError, std::bad_alloc where memory ran out.
+/// Throws EnvironmentError, or std::bad_alloc if memory ran out.
 void check(cudaError_t status, const char* call, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 class Group {
@@ -36,7 +36,7 @@ class Group {
  private:
   std::shared_ptr<Device> first_;
   std::vector<ncclComm_t> communicators_{};
-  std::vector<cudaStream_t> streams_{};  // that of the first one belongs to the device
+  std::vector<cudaStream_t> streams_{};  // the first one's stream belongs to the device
 };
 
 /// Memory of one GPU.

@@ -10,7 +10,7 @@
 
 namespace benanza::nccl {
 
-/// Every call that is used. A macro, since the names are looked up as text.
+/// Every call that is used. It is a macro because the names are looked up as text.
 // clang-format off
 #define BENANZA_NCCL_CALLS(X) \
   X(ncclGetVersion) X(ncclGetErrorString) X(ncclCommInitAll) X(ncclCommDestroy) X(ncclGroupStart) X(ncclGroupEnd) \
@@ -23,14 +23,14 @@ struct Calls {
 #undef BENANZA_DECLARE
 };
 
-/// The calls of the process's library, or why there are none.
+/// The calls of the process's library, or the reason why there are none.
 [[nodiscard]] const std::variant<Calls, std::string>& library();
 /// Throws EnvironmentError without a library.
 [[nodiscard]] const Calls& calls();
 /// `2.28.9`; `none` without a library.
 [[nodiscard]] std::string version();
 
-/// A status as an exception: EnvironmentError with the call and its place.
+/// Turns a failure status into an exception: EnvironmentError with the call and its location.
 void check(ncclResult_t status, const char* call, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 }  // namespace benanza::nccl

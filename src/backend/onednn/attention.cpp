@@ -38,7 +38,7 @@ void add_plans(const op::Attention& op, Candidates& candidates) {
     return strided(operand.dims, operand.strides, type);
   };
 
-  // What is added to the scores: post-ops of the product where it takes them, otherwise steps in place.
+  // The additions to the scores: post-ops of the product if it supports them, otherwise in-place steps.
   std::vector<std::pair<Slot, Dims>> added;
   if (!composed.mask.empty()) added.emplace_back(input(3), composed.mask);
   Draft base;

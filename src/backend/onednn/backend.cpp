@@ -6,7 +6,7 @@
 namespace benanza::onednn {
 namespace {
 
-/// Whether the primitives of the layer are given all of the numbers that are not those of the measurement.
+/// Whether the layer's primitives accept every number that differs from those of the measurement.
 bool takes_numbers(const Layer& layer, Parameters numbers) {
   const Parameters own = parameters_of(layer);
   if (std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer) ||
@@ -63,7 +63,7 @@ class OneDnn final : public Backend {
       try {
         add_plans(op, candidates);
       } catch (const dnnl::error& error) {
-        // A problem that oneDNN has no words for is not a failure.
+        // A problem that oneDNN cannot express is not a failure.
         if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments)
           check(error.status, error.what());
         candidates.refuse("oneDNN " + Library::version() + " " + error.what());

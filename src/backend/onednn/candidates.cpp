@@ -9,7 +9,7 @@
 namespace benanza::onednn {
 namespace {
 
-/// Only what the names of algorithms may hold: `gemm:jit+post` becomes `gemm:jit_post`.
+/// Keeps only the characters allowed in names of algorithms: `gemm:jit+post` becomes `gemm:jit_post`.
 std::string in_charset(std::string text) {
   for (auto& c : text)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
@@ -18,7 +18,7 @@ std::string in_charset(std::string text) {
   return text;
 }
 
-/// `,src=aBcd8b`, or nothing for a plain operand.
+/// `,src=aBcd8b`, or an empty string for a plain operand.
 std::string layout_key(const char* key, const std::vector<std::optional<OperandLayout>>& layouts, std::size_t i) {
   if (i >= layouts.size() || !layouts[i]) return {};
   const std::string name = layout_name(layouts[i]->packed, layouts[i]->plain);
@@ -49,13 +49,13 @@ double Candidates::tolerance() const {
 void Candidates::add(Draft draft) {
   const bool has_weights = operands_.inputs.size() > 1 && operands_.inputs[1].constant;
   std::string name = draft.algorithm + layout_key("src", draft.inputs, 0);
-  if (has_weights) name += layout_key("wei", draft.inputs, 1);  // other second operands lie as the first one does
+  if (has_weights) name += layout_key("wei", draft.inputs, 1);  // any other second operand has the layout of the first
   name = in_charset(name + layout_key("dst", draft.outputs, 0) + ",threads=" + std::to_string(threads_));
   if (!names_.insert(name).second) return;
   PlanDraft plan{.algorithm = name, .threads = threads_};
   plan.build = [=, library = library_, operands = operands_, threads = threads_,
                 draft = std::move(draft)]() mutable -> std::unique_ptr<Plan> {
-    Library::use_threads(threads);  // those of this plan, whatever was built in between
+    Library::use_threads(threads);  // the thread count of this plan, whatever was built in between
     return std::make_unique<PrimitivePlan>(library, std::move(draft), name, operands, threads);
   };
   drafts_.push_back(std::move(plan));
@@ -63,7 +63,7 @@ void Candidates::add(Draft draft) {
 
 std::variant<PlanDrafts, Unsupported> Candidates::result() && {
   if (drafts_.empty()) return Unsupported{reason_};
-  drafts_.front().advised = true;  // the first implementation, in layouts of its choice
+  drafts_.front().advised = true;  // the first implementation, in the layouts that it chose
   return std::move(drafts_);
 }
 

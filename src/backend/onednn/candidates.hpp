@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidates: the plans of one layer, not built yet, as a family of operators collects them, each named and kept once.
+// Candidates: the plans of one layer, not built yet, as a family of operators collects them; each is named and kept
+// once.
 #pragma once
 
 #include "primitive_plan.hpp"
@@ -19,15 +20,15 @@ class Candidates {
   [[nodiscard]] const dnnl::engine& engine() const { return library_->engine; }
   [[nodiscard]] const Operands& operands() const { return operands_; }
   [[nodiscard]] int threads() const { return threads_; }
-  /// That plans compute with.
+  /// The numbers that plans compute with.
   [[nodiscard]] const Parameters& numbers() const { return numbers_; }
   [[nodiscard]] float epsilon() const { return static_cast<float>(numbers_.epsilon); }
-  /// What rounding results to their type may do.
+  /// The tolerance for rounding results to their type.
   [[nodiscard]] double tolerance() const;
 
-  /// Keeps the draft of a plan unless one of its name (implementation, layouts, threads) is there already.
+  /// Adds the draft of a plan unless one of the same name (implementation, layouts, threads) is there already.
   void add(Draft draft);
-  /// Why there may be no plan: the reason that is given if none is added.
+  /// Sets the reason why there may be no plan. It is returned if no draft is added.
   void refuse(std::string reason) { reason_ = std::move(reason); }
   [[nodiscard]] std::variant<PlanDrafts, Unsupported> result() &&;
 
@@ -41,15 +42,15 @@ class Candidates {
   PlanDrafts drafts_{};
 };
 
-/// Attributes of every primitive: f32 is f32, and the scratchpad is a part of the plan's workspace.
+/// Attributes of every primitive: f32 stays f32, and the scratchpad is a part of the plan's workspace.
 [[nodiscard]] dnnl::primitive_attr common_attributes();
 
-/// Whether an implementation is one of oneDNN's references: they take seconds, and no one runs them.
+/// Whether an implementation is one of oneDNN's references. They take seconds, and no one runs them.
 [[nodiscard]] bool is_reference(std::string_view implementation);
 
-/// Visits (descriptor, name) of every implementation of a problem but references, from the one that oneDNN prefers; of
-/// reorder, sum and concat it tells only that one. An empty descriptor has none. `reference_too` is for primitives
-/// whose implementation of that name is a fast one.
+/// Visits (descriptor, name) of every implementation of a problem except references, starting with the one that oneDNN
+/// prefers; of reorder, sum and concat it reports only that one. An empty descriptor has none. `reference_too` is for
+/// primitives whose implementation of that name is fast.
 template <class Descriptor, class Visit>
 void for_each_implementation(Descriptor descriptor, Visit&& visit, bool reference_too = false) {
   if (!descriptor) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and transposed convolution: direct and Winograd, each implementation in the layouts of its choice, plain,
+// Convolution and transposed convolution: direct and Winograd, each implementation in layouts of its own choice, plain,
 // and channels-last.
 #include "families.hpp"
 #include "post_ops.hpp"
@@ -13,22 +13,22 @@
 namespace benanza::onednn {
 namespace {
 
-/// What the two have in common, in oneDNN's terms.
+/// What convolution and transposed convolution have in common, in oneDNN's terms.
 struct Problem {
   Dims x{}, w{}, y{};
-  Desc plain_w{};  ///< memory of w in the dimensions of `w`, which has the groups first
+  Desc plain_w{};  ///< memory of w in the dimensions of `w`, with the groups first
   Dims strides{}, dilations{}, pads_begin{}, pads_end{};
   bool w_constant = true;
   Type x_type = Type::f32, w_type = Type::f32, y_type = Type::f32;
 };
 
-/// Form of x and y; nothing stands for oneDNN's choice.
+/// Form of x and y; empty for oneDNN's choice.
 using Choice = std::optional<Form>;
 
 std::optional<Desc> described_x(const Dims& x, Choice choice, Type type) {
   return choice ? in_form(x, *choice, type) : any(x, type);
 }
-/// A result of one element a channel has no other form than the plain one.
+/// A result of one element per channel has only the plain form.
 Desc described_y(const Dims& y, Choice choice, Type type) {
   return choice ? in_form(y, *choice, type).value_or(row_major(y, type)) : any(y, type);
 }
@@ -54,7 +54,7 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
       algorithm == dnnl::algorithm::convolution_winograd || algorithm == dnnl::algorithm::deconvolution_winograd;
   const auto operands = epilogue_dims(post, TensorShape(std::span(problem.y)), 1);
   const Dims channels{problem.y[1]};
-  // Weights that are computed lie in a layout of the plan's choice like any other operand, or plain.
+  // Computed weights have either a layout chosen by the plan, like any other operand, or the plain one.
   std::vector<std::pair<Choice, Desc>> forms;
   for (const auto& choice : choices) {
     forms.emplace_back(choice, any(problem.w, problem.w_type));
@@ -110,7 +110,7 @@ void add_plans(const op::Conv& op, Candidates& candidates) {
   problem.w_type = *w_type;
   problem.y_type = *y_type;
   problem.plain_w = row_major(problem.w, problem.w_type);
-  const int channels = op.group > 1 ? 3 : 1;  // groups and their channels, or channels
+  const int channels = op.group > 1 ? 3 : 1;  // groups and their channels, or only channels
   const Scaling scaling(op, op.w[0], op.w_constant ? channels : 0, candidates.numbers());
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
@@ -122,10 +122,10 @@ void add_plans(const op::Conv& op, Candidates& candidates) {
 
 void add_plans(const op::ConvTranspose& op, Candidates& candidates) {
   Problem problem = make_problem(op.x, op.y(), op.pads, op.strides, op.dilations);
-  // ONNX: y = stride * (x - 1) + output_padding + ...; oneDNN has no output padding, but it is a negative pad.
+  // ONNX: y = stride * (x - 1) + output_padding + ...; oneDNN has no output padding, but a negative pad is equivalent.
   for (std::size_t i = 0; i < problem.pads_end.size(); ++i)
     problem.pads_end[i] -= detail::at_or(op.output_padding, i, 0);
-  // ONNX stores w as C M/group kernel, oneDNN names its dimensions group M/group C/group kernel.
+  // ONNX stores w as C M/group kernel; oneDNN's dimensions are group M/group C/group kernel.
   const std::int64_t in = op.x[1] / op.group, out = op.w[1];
   Dims kernel(op.w.begin() + 2, op.w.end()), strides = row_major_strides(dims(op.w));
   problem.w = {out, in};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of convolutions: each implementation in the layouts of its choice, plain, and channels-last.
+// Gradients of convolutions: each implementation in layouts of its own choice, plain, and channels-last.
 #include "families.hpp"
 #include <benanza/detail/window.hpp>
 
@@ -40,7 +40,7 @@ void add_plans(const op::ConvGradient& op, Candidates& candidates) {
       return choice ? in_form(tensor, *choice, *type).value_or(row_major(tensor, *type)) : any(tensor, *type);
     };
     const Desc in_x = form_of(x), in_y = form_of(y);
-    // In a layout of the plan's choice, as in the forward pass.
+    // In a layout chosen by the plan, as in the forward pass.
     const Desc in_w = choice ? plain_w : any(w, *type);
     const dnnl::convolution_forward::primitive_desc forward(candidates.engine(), dnnl::prop_kind::forward_training,
                                                             direct, in_x, in_w, Desc(), in_y, strides, dilations, begin,

@@ -9,7 +9,8 @@ void put(std::vector<std::optional<OperandLayout>>& layouts, std::size_t i, Oper
   layouts[i] = std::move(layout);
 }
 
-/// A copy that stays when the original goes on to the next implementation: copies of oneDNN's class share one object.
+/// A copy that is unaffected when the original advances to the next implementation: copies of oneDNN's class share one
+/// object.
 dnnl::primitive_desc_base cloned(const dnnl::primitive_desc_base& descriptor) {
   dnnl_primitive_desc_t copy = nullptr;
   dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, descriptor.get()), "cannot clone a primitive descriptor");

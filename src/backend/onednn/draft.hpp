@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draft: a plan in the making: primitives in order, and where each argument comes from.
+// Draft: a plan that is not built yet: primitives in order, and the source of each argument.
 #pragma once
 
 #include "memory_layout.hpp"
@@ -14,7 +14,7 @@
 
 namespace benanza::onednn {
 
-/// Memory that a primitive reads or writes, `offset` bytes behind the start of an operand, of the workspace, or of
+/// Memory that a primitive reads or writes, `offset` bytes after the start of an operand, of the workspace, or of
 /// constants that the plan itself holds.
 struct Slot {
   enum class Kind { input, output, workspace, held };
@@ -25,9 +25,9 @@ struct Slot {
 [[nodiscard]] inline Slot input(std::size_t i, std::size_t offset = 0) { return {Slot::Kind::input, i, offset}; }
 [[nodiscard]] inline Slot output(std::size_t i = 0, std::size_t offset = 0) { return {Slot::Kind::output, i, offset}; }
 
-/// An argument of a primitive. With `plain`, which describes the operand's row-major memory in the primitive's
-/// dimensions, the plan takes or gives that operand in the primitive's own layout. `own` describes what a primitive
-/// does not: scales and zero points.
+/// An argument of a primitive. If `plain` is set, it describes the operand's row-major memory in the primitive's
+/// dimensions, and the plan takes or returns that operand in the primitive's own layout. `own` describes what a
+/// primitive does not: scales and zero points.
 struct Use {
   int argument = 0;
   Slot slot{};
@@ -35,14 +35,14 @@ struct Use {
   std::optional<Desc> own{};
 };
 
-/// Changes the values of a constant before it is laid out, from row-major to row-major; the name goes into the
-/// layout's.
+/// Changes the values of a constant before it is packed, from row-major to row-major; the name becomes part of the
+/// layout's name.
 struct Transform {
   std::string name{};
   std::function<std::vector<float>(const void*)> apply{};
 };
 
-/// How the plan takes or gives one operand.
+/// The layout in which the plan takes or returns one operand.
 struct OperandLayout {
   Desc plain{}, packed{};
   std::optional<Transform> transform{};
@@ -57,27 +57,27 @@ struct Draft {
   std::string algorithm{};  ///< without layouts and threads
   std::vector<Step> steps{};
   std::vector<std::vector<std::byte>> held{};
-  std::size_t workspace_bytes = 0;  ///< intermediate results; scratchpads come on top
+  std::size_t workspace_bytes = 0;  ///< intermediate results; scratchpads are added to this
   bool saves_multiplications = false;
   double tolerance = 1e-4;
-  std::optional<std::size_t> sums_into{};                         ///< the input that output 0 has before a call
-  std::vector<std::size_t> overwritable{};                        ///< as Plan has it
+  std::optional<std::size_t> sums_into{};                         ///< the input that output 0 holds before a call
+  std::vector<std::size_t> overwritable{};                        ///< as in Plan
   std::vector<std::optional<OperandLayout>> inputs{}, outputs{};  ///< layouts of the operands that are not row-major
 
-  /// Appends a primitive; its scratchpad is taken care of.
+  /// Appends a primitive and provides for its scratchpad.
   void step(const dnnl::primitive_desc_base& descriptor, std::vector<Use> uses);
-  /// Space for an intermediate result.
+  /// Reserves space for an intermediate result.
   [[nodiscard]] Slot reserve(std::size_t bytes);
-  /// Constants of the plan's own.
+  /// Stores constants of the plan's own.
   template <class Number>
   [[nodiscard]] Slot hold(const std::vector<Number>& values) {
     const auto bytes = std::as_bytes(std::span(values));
     held.emplace_back(bytes.begin(), bytes.end());
     return {Slot::Kind::held, held.size() - 1, 0};
   }
-  /// Adds to input `i` in place, in the layout of output 0. To be called after the steps.
+  /// Adds to input `i` in place, in the layout of output 0. Call it after the steps are added.
   void sum_into(std::size_t i);
-  /// Takes input `i`, a constant, transformed. Called behind the steps that use it.
+  /// Takes input `i`, a constant, in transformed form. Call it after the steps that use the input.
   void transform(std::size_t i, const Desc& plain, const Desc& packed, Transform transform);
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise functions, and chains of them by way of the binary primitive, the one whose kernels take any epilogue.
+// Element-wise functions, and chains of them through the binary primitive, the only one whose kernels take any
+// epilogue.
 #include "families.hpp"
 #include "post_ops.hpp"
 
@@ -8,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_post_ops = 32;  // oneDNN's own limit
 
-/// y = fn(a, b) and an epilogue; `uses` names a, b and y, a before the others. The primitive may write y over a.
+/// y = fn(a, b) and an epilogue; `uses` lists a, b and y, with a before the others. The primitive may write y over a.
 void add_binary(dnnl::algorithm algorithm, const Desc& a, const Desc& b, const Desc& y, const PostOps& post,
                 std::vector<Use> uses, const std::vector<float>& held, bool scaled, Candidates& candidates) {
   std::vector<std::size_t> overwritable;
@@ -44,7 +45,7 @@ ElementwiseFn exchanged(ElementwiseFn fn) {
   }
 }
 
-/// Predicates give bytes.
+/// Predicates return bytes.
 Desc result_desc(const Desc& result, bool predicate) {
   return predicate ? strided(result.get_dims(), result.get_strides(), Type::u8) : result;
 }
@@ -68,7 +69,7 @@ void add_plans(const op::Unary& op, Candidates& candidates) {
     });
     return;
   }
-  // x * 1 and then the chain: one pass.
+  // x * 1, followed by the chain: one pass.
   PostOps before;
   before.type = type;
   if (!before.append(op.fn, op.alpha, op.beta))
@@ -84,7 +85,7 @@ void add_plans(const op::Binary& op, Candidates& candidates) {
   using enum ElementwiseFn;
   const TensorShape shape = op.y().empty() ? TensorShape{1} : op.y();
   Dims y = dims(shape), a = op.a.empty() ? Dims{1} : dims(op.a), b = op.b.empty() ? Dims{1} : dims(op.b);
-  if (is_predicate(op.fn) && y.size() == 1)  // whose kernels want two dimensions
+  if (is_predicate(op.fn) && y.size() == 1)  // their kernels require two dimensions
     for (Dims* shape_of : {&y, &a, &b}) shape_of->insert(shape_of->begin(), 1);
   const std::string name(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]);
   const std::string none = "oneDNN " + Library::version() + " has no ";
@@ -107,7 +108,7 @@ void add_plans(const op::Binary& op, Candidates& candidates) {
 
   auto algorithm = binary(op.fn);
   if (!algorithm) return candidates.refuse(none + name + " of two tensors");
-  // The second operand is the one that broadcasts. Exchanged, a - b = -(b - a) and a / b = 1 / (b / a).
+  // The second operand is the one that broadcasts. If exchanged, a - b = -(b - a) and a / b = 1 / (b / a).
   const bool exchange = a != y;
   if (exchange && b != y) return candidates.refuse(none + "binary primitive that broadcasts both operands");
   PostOps before;

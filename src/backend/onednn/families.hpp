@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of operators that oneDNN covers: each adds its plans, or says why there is none.
+// The families of operators that oneDNN covers: each adds its plans, or gives the reason why there is none.
 #pragma once
 
 #include "candidates.hpp"
@@ -35,11 +35,11 @@ void add_plans(const op::Slice& op, Candidates& candidates);
 void add_plans(const op::Cast& op, Candidates& candidates);
 void add_plans(const op::Resize& op, Candidates& candidates);
 
-/// Operators whose plans have not been written for other types than f32.
+/// Operators whose plans exist only for f32.
 template <class Op>
 inline constexpr bool f32_only = std::is_same_v<Op, op::Recurrent> || std::is_same_v<Op, op::NormGradient> ||
                                  std::is_same_v<Op, op::BatchNorm> || std::is_same_v<Op, op::Lrn>;
-/// Operators that move elements, whatever these mean.
+/// Operators that move elements, whatever their type.
 template <class Op>
 inline constexpr bool only_moves = std::is_same_v<Op, op::Transpose> || std::is_same_v<Op, op::Concat> ||
                                    std::is_same_v<Op, op::Split> || std::is_same_v<Op, op::Slice>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding of leading dimensions, shared with the reproducers, which have to fold alike.
+// Folding of leading dimensions, shared with the reproducers, which must fold in the same way.
 #pragma once
 
 #include <benanza/detail/fold_leading.hpp>

@@ -14,7 +14,7 @@ struct Function {
   float alpha = 0, beta = 0;
 };
 
-/// Those that read what the layer has: result or operand.
+/// The functions whose gradient reads what the layer has: its result or its operand.
 std::optional<Function> function_of(const op::UnaryGradient& op) {
   using enum ElementwiseFn;
   using enum dnnl::algorithm;
@@ -103,7 +103,8 @@ void add_plans(const op::NormGradient& op, Candidates& candidates) {
     if (op.affine)
       uses.insert(uses.end(),
                   {{DNNL_ARG_SCALE, input(2)}, {DNNL_ARG_DIFF_SCALE, output(1)}, {DNNL_ARG_DIFF_SHIFT, output(2)}});
-    // oneDNN wants a shift where it makes the shift's gradient, and does not read it: scale has its shape.
+    // oneDNN requires a shift to compute the shift's gradient, but does not read it. The scale, of the same shape, is
+    // passed.
     if (op.affine && !batch) uses.push_back({DNNL_ARG_SHIFT, input(2)});
     const auto add = [&](const auto& first) {
       for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {

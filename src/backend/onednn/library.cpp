@@ -5,8 +5,8 @@
 
 #include <oneapi/dnnl/dnnl_debug.h>
 
-// oneDNN counts its threads by GNU OpenMP's routines. Declared here, because the header of another compiler's OpenMP
-// would do no harm but its library would.
+// oneDNN counts its threads with GNU OpenMP's routines. The function is declared here because the header of another
+// compiler's OpenMP would do no harm, but its library would.
 extern "C" void omp_set_num_threads(int count);
 
 namespace benanza::onednn {

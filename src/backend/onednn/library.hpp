@@ -14,15 +14,16 @@ struct Library {
 
   /// `3.2.0`.
   [[nodiscard]] static std::string version();
-  /// The instruction set that its kernels may use here: `avx2`, `avx512_core_amx`.
+  /// The instruction set that its kernels may use on this machine: `avx2`, `avx512_core_amx`.
   [[nodiscard]] static std::string isa();
-  /// Channels in a block of the layouts that its kernels prefer here: 16 with AVX-512, otherwise 8.
+  /// Channels per block of the layouts that its kernels prefer on this machine: 16 with AVX-512, otherwise 8.
   [[nodiscard]] static int channel_block();
-  /// Sets the thread count of what this thread creates and executes from now on.
+  /// Sets the thread count of everything that the calling thread creates and executes from now on.
   static void use_threads(int count);
 };
 
-/// Throws EnvironmentError with the call's name, its place and the library's own word for a status other than success.
+/// For a status other than success, throws EnvironmentError with the call's name, its location and the library's own
+/// word.
 void check(dnnl_status_t status, const char* call, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 }  // namespace benanza::onednn

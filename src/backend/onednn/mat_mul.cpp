@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: the matmul primitive with b in its own layout or plain, and the inner product where b is a matrix of
-// weights. A b of u8 is shifted to s8: a constant beforehand, another one by a step of the call.
+// Matrix products: the matmul primitive with b in its own layout or plain, and the inner product if b is a matrix of
+// weights. A b of u8 is shifted to s8: beforehand if it is constant, otherwise by a step of the call.
 #include "families.hpp"
 #include "fold.hpp"
 #include "post_ops.hpp"
@@ -76,7 +76,7 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   if (!op.b_constant || op.trans_a || y.size() != 2) return;
   const Dims w{b[1], b[0]};
   const Desc plain_w = transposed(w, b_type);
-  const Scaling by_row(op, op.n(), 1, candidates.numbers());  // scaling of w, which has the columns of b as its rows
+  const Scaling by_row(op, op.n(), 1, candidates.numbers());  // scaling of w, whose rows are the columns of b
   for (const bool chosen : {true, false}) {
     for (const PostOps& post_ops : ways) {
       auto attributes = post_ops.attributes();

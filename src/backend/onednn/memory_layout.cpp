@@ -11,7 +11,7 @@
 namespace benanza::onednn {
 namespace {
 
-/// Blocks of a dimension over all levels: `ABcd4a16b4a` has 16 for a.
+/// Block size of a dimension over all levels: 16 for a in `ABcd4a16b4a`.
 std::int64_t block_of(const Desc& desc, std::size_t dim) {
   const Dims blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
   std::int64_t block = 1;
@@ -27,7 +27,7 @@ std::vector<std::size_t> outermost_first(const Dims& strides) {
   return order;
 }
 
-/// Whether at most one dimension is not 1, and without gaps or padding.
+/// Whether at most one dimension differs from 1, without gaps or padding.
 bool is_dense_vector(const Desc& desc) {
   const Dims dims = desc.get_dims();
   const auto elements = static_cast<std::size_t>(element_count(dims));
@@ -96,7 +96,7 @@ bool is_opaque(const Desc& desc) { return desc.get_format_kind() != dnnl::memory
 
 bool same_memory(const Desc& a, const Desc& b) {
   if (is_opaque(a) || is_opaque(b) || a.get_dims() != b.get_dims()) return false;
-  if (is_dense_vector(a) && is_dense_vector(b)) return true;  // in blocks or not
+  if (is_dense_vector(a) && is_dense_vector(b)) return true;  // whether blocked or not
   if (a.get_inner_nblks() != 0 || b.get_inner_nblks() != 0) return false;
   const Dims sizes = a.get_dims(), as = a.get_strides(), bs = b.get_strides();
   for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -104,7 +104,7 @@ bool same_memory(const Desc& a, const Desc& b) {
   return true;
 }
 
-// oneDNN documentation, "Understanding Memory Formats": inside the strided blocks, inner blocks lie one in the other.
+// oneDNN documentation, "Understanding Memory Formats": inner blocks are nested inside the strided blocks.
 std::optional<std::int64_t> position_in(const Desc& desc, const Desc& plain, std::int64_t index) {
   if (is_opaque(desc) || is_opaque(plain) || plain.get_inner_nblks() != 0 || desc.get_dims() != plain.get_dims() ||
       desc.get_data_type() != plain.get_data_type())
@@ -129,7 +129,7 @@ std::optional<ElementOrder> order_of(const Desc& desc, const Desc& plain) {
     return std::nullopt;
   const Dims sizes = desc.get_dims(), strides = desc.get_strides(), logical = plain.get_strides();
   const Dims blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
-  Dims unit = logical;  // what the next digit of a dimension counts, from the innermost on
+  Dims unit = logical;  // what the next digit of a dimension counts, starting with the innermost
   std::vector<OrderDigit> digits;
   std::int64_t width = 1;
   for (std::size_t b = blocks.size(); b-- > 0; width *= blocks[b]) {

@@ -9,8 +9,8 @@ namespace {
 
 using dnnl::memory;
 
-/// Takes over what the C interface made. The constructor from such a handle would clone it, and the original would
-/// leak.
+/// Takes ownership of what the C interface created. The constructor from such a handle would clone it and leak the
+/// original.
 template <class Descriptor>
 [[nodiscard]] Descriptor owned(dnnl_primitive_desc_t raw) {
   Descriptor descriptor;
@@ -18,7 +18,7 @@ template <class Descriptor>
   return descriptor;
 }
 
-/// A reorder of one tensor as the whole plan.
+/// A single reorder of one tensor as the whole plan.
 void add_reorder(const Desc& from, std::size_t offset, const Desc& to, Candidates& candidates) {
   dnnl_primitive_desc_t raw = nullptr;
   const auto attr = common_attributes();

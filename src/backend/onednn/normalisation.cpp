@@ -34,8 +34,7 @@ void add_batch_normalization(const op::BatchNorm& op, Candidates& candidates) {
   }
 }
 
-/// x - mean, and then 1 / sqrt(var + epsilon), prepared as the constant that it is, scale and b as post-ops: takes any
-/// epilogue.
+/// x - mean, with 1 / sqrt(var + epsilon), prepared as a constant, and scale and b as post-ops: takes any epilogue.
 void add_binary_chain(const op::BatchNorm& op, Candidates& candidates) {
   const Dims x = dims(op.x), channels{1, op.x[1], 1};
   const Transform inverse_deviation{
@@ -85,7 +84,7 @@ void add_plans(const op::LayerNorm& op, Candidates& candidates) {
   if (op.bias) flags |= dnnl::normalization_flags::use_shift;
   const Type type = *element_type(op.type);
   const Desc x = row_major(dims(op.x), type);
-  // oneDNN takes scale and shift in f32 whatever the type of x.
+  // oneDNN takes scale and shift in f32, whatever the type of x.
   const Transform widened{"f32", [from = op.type, count = op.x[1]](const void* vector) {
                             std::vector<float> result;
                             for (std::int64_t i = 0; i < count; ++i)
@@ -108,7 +107,7 @@ void add_plans(const op::LayerNorm& op, Candidates& candidates) {
 }
 
 void add_plans(const op::Lrn& op, Candidates& candidates) {
-  const Dims x{op.x[0], op.x[1], op.x[2], 1};  // its kernels want two spatial dimensions
+  const Dims x{op.x[0], op.x[1], op.x[2], 1};  // its kernels require two spatial dimensions
   for (const Form form : {Form::plain, Form::channels_last, Form::blocked}) {
     const auto desc = in_form(x, form);
     if (!desc) continue;

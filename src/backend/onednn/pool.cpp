@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling; a mean over whole planes also as a reduction.
+// Pooling; a mean over whole planes is also offered as a reduction.
 #include "families.hpp"
 #include "reduction.hpp"
 #include <benanza/detail/window.hpp>
@@ -19,7 +19,7 @@ bool has_nonzero(const TensorShape& list) {
   return std::any_of(list.begin(), list.end(), [](auto value) { return value != 0; });
 }
 
-/// Windows in the words of oneDNN, where a dilation of 0 is none.
+/// Windows in oneDNN's terms, where a dilation of 0 means none.
 struct Windows {
   Dims strides{}, dilations{}, begins{}, ends{};
 };
@@ -71,7 +71,8 @@ void add_plans(const op::Pool& op, Candidates& candidates) {
   }
 }
 
-/// The gradient of an average. A maximum's reads a workspace that oneDNN's own forward makes, and not ONNX's indices.
+/// The gradient of average pooling. That of max pooling reads a workspace written by oneDNN's own forward pass, and not
+/// ONNX's indices.
 void add_plans(const op::PoolGradient& op, Candidates& candidates) {
   const std::string none = "oneDNN " + Library::version() + " has no ";
   if (op.mode == op::PoolMode::max) return candidates.refuse(none + "gradient of max-pooling from ONNX's indices");

@@ -86,7 +86,7 @@ bool PostOps::append(ElementwiseFn fn, bool swapped, const Slot& slot, const Dim
     for (std::size_t i = 0; i < operand.size(); ++i)
       if (operand[i] != 1) mask |= 1 << i;
     const int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_WEIGHTS;
-    if (operand == result) return false;  // takes its weights in a layout of its own choosing
+    if (operand == result) return false;  // takes its weights in a layout that it chooses itself
     ops.append_prelu(mask);
     uses.push_back({argument, slot});
     return true;
@@ -94,7 +94,7 @@ bool PostOps::append(ElementwiseFn fn, bool swapped, const Slot& slot, const Dim
   auto algorithm = binary(fn);
   if (!algorithm) return false;
   if (swapped) {
-    // operand - x = -x + operand; operand / x = 1/x * operand; the comparisons change their direction.
+    // operand - x = -x + operand; operand / x = 1/x * operand; comparisons are reversed.
     if (fn == sub) {
       ops.append_eltwise(dnnl::algorithm::eltwise_linear, -1, 0);
       algorithm = dnnl::algorithm::binary_add;

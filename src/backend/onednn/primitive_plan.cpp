@@ -21,7 +21,7 @@ std::vector<Layout> layouts(const std::vector<std::optional<OperandLayout>>& cho
   return result;
 }
 
-/// Size of the largest scratchpad: the steps run one after the other and share it.
+/// Size of the largest scratchpad: the steps run one after another and share it.
 std::size_t scratchpad_bytes(const Draft& draft) {
   std::size_t bytes = 0;
   for (const auto& step : draft.steps)
@@ -82,7 +82,7 @@ void PrimitivePlan::do_execute(const Arguments& arguments) const {
     check(dnnl_memory_set_data_handle(binding.memory, wanted), "dnnl_memory_set_data_handle");
     binding.bound = wanted;
   }
-  // The C call: the C++ one builds a map and a vector of the arguments each time.
+  // The C call is used because the C++ one builds a map and a vector of the arguments each time.
   for (const auto& call : calls_)
     check(dnnl_primitive_execute(call.primitive.get(), library_->stream.get(), static_cast<int>(call.arguments.size()),
                                  call.arguments.data()),

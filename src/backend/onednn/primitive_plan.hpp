@@ -12,7 +12,7 @@ namespace benanza::onednn {
 
 class PrimitivePlan final : public Plan {
  public:
-  /// `name` is the whole algorithm, layouts and threads included.
+  /// `name` is the whole algorithm name, including layouts and threads.
   PrimitivePlan(std::shared_ptr<const Library> library, Draft draft, std::string name, const Operands& operands,
                 int threads);
 
@@ -43,9 +43,9 @@ class PrimitivePlan final : public Plan {
   std::vector<std::vector<std::byte>> held_;
   std::vector<dnnl::memory> memories_;
   std::vector<Call> calls_;
-  /// The one state that a call changes: the pointers of the last call, because setting them costs more than comparing.
+  /// The only state that a call changes: the pointers of the last call, because setting them costs more than comparing.
   mutable std::vector<Binding> bindings_;
-  mutable std::vector<Change> changes_;  ///< that were asked for before: making one takes longer than a small one
+  mutable std::vector<Change> changes_;  ///< requested before: creating one takes longer than running a small one
 };
 
 }  // namespace benanza::onednn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN. Constants are brought from ONNX's order of gates to oneDNN's, the two biases are added up, before
-// anything is timed.
+// LSTM, GRU and RNN. Before anything is timed, constants are converted from ONNX's order of gates to oneDNN's, and the
+// two biases are added.
 #include "families.hpp"
 
 #include <algorithm>
@@ -34,8 +34,8 @@ Transform reordered_gates(const op::Recurrent& op, std::int64_t inner) {
           }};
 }
 
-/// b of ONNX holds the biases of w and then those of r. The last gate of a GRU that is linear before its reset keeps
-/// both, r's behind.
+/// ONNX's b holds the biases of w, then those of r. The last gate of a GRU with linear_before_reset keeps both, with
+/// that of r last.
 Transform summed_biases(const op::Recurrent& op) {
   const auto order = gate_order(op.cell);
   const auto size = static_cast<std::size_t>(op.hidden), directions = static_cast<std::size_t>(op.directions);
@@ -113,7 +113,7 @@ void add_plans(const op::Recurrent& op, Candidates& candidates) {
           draft.transform(1, plain_weights(w), chosen(DNNL_ARG_WEIGHTS_LAYER), reordered_gates(op, hidden * in));
           draft.transform(2, plain_weights(r), chosen(DNNL_ARG_WEIGHTS_ITER), reordered_gates(op, hidden * hidden));
           if (op.bias) draft.transform(3, row_major(b), row_major(b), summed_biases(op));
-          // ONNX puts the directions before the batch, oneDNN behind it.
+          // ONNX has the directions before the batch, oneDNN after it.
           const Dims y{steps, ways, batch, hidden};
           draft.outputs.push_back(
               OperandLayout{row_major(y), strided(y, {batch * ways * hidden, hidden, ways * hidden, 1}), std::nullopt});

@@ -5,7 +5,7 @@ namespace benanza::onednn {
 
 void add_reduction(dnnl::algorithm algorithm, float p, const Dims& x, const Dims& y, const PostOps& post, Type type,
                    Candidates& candidates) {
-  if (x == y) return;  // oneDNN refuses to reduce nothing
+  if (x == y) return;  // oneDNN refuses a reduction over no dimension
   dnnl::reduction::primitive_desc first(candidates.engine(), algorithm, row_major(x, type), row_major(y, type), p, 0,
                                         post.attributes(), true);
   for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
@@ -19,7 +19,7 @@ void add_plans(const op::Reduce& op, Candidates& candidates) {
   using Algorithm = dnnl::algorithm;
   Dims x = dims(op.x), y = x;
   for (auto axis : op.axes) y[static_cast<std::size_t>(axis)] = 1;
-  // Adjacent dimensions that are all reduced or all kept are one.
+  // Adjacent dimensions that are all reduced or all kept are merged.
   for (std::size_t i = 0; i + 1 < x.size();) {
     const bool alike = (y[i] == x[i]) == (y[i + 1] == x[i + 1]) || x[i] == 1 || x[i + 1] == 1;
     if (!alike) {

@@ -8,7 +8,7 @@
 namespace benanza::onednn {
 
 /// Adds y = reduction of x over the dimensions that are 1 in y, both row-major, with an epilogue without operands. `p`
-/// is of the norms.
+/// is the order of the norms.
 void add_reduction(dnnl::algorithm algorithm, float p, const Dims& x, const Dims& y, const PostOps& post, Type type,
                    Candidates& candidates);
 

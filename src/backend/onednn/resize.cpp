@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize by the resampling primitive, where oneDNN's coordinates (half_pixel, nearest rounded to even or away from 0)
-// are the layer's.
+// Resize by the resampling primitive, if oneDNN's coordinates (half_pixel, nearest rounded to even or away from 0)
+// match the layer's.
 #include "families.hpp"
 #include "post_ops.hpp"
 
@@ -9,7 +9,7 @@
 namespace benanza::onednn {
 namespace {
 
-/// ONNX Resize: the coordinate in x of element `o` along an axis, from sizes alone.
+/// ONNX Resize: the coordinate in x of element `o` along an axis, from the sizes alone.
 double original(const op::Resize& op, std::int64_t in, std::int64_t out, std::int64_t o) {
   const double scale = static_cast<double>(out) / static_cast<double>(in), at = static_cast<double>(o);
   switch (op.coordinates) {
@@ -21,7 +21,7 @@ double original(const op::Resize& op, std::int64_t in, std::int64_t out, std::in
     case asymmetric: return at / scale;
     case pytorch_half_pixel: return out == 1 ? 0 : (at + 0.5) / scale - 0.5;
     case half_pixel:
-    case half_pixel_symmetric: break;  // with scale = out / in they are the same
+    case half_pixel_symmetric: break;  // identical with scale = out / in
   }
   return (at + 0.5) / scale - 0.5;
 }
@@ -44,7 +44,7 @@ bool agrees(const op::Resize& op, std::int64_t in, std::int64_t out) {
     const double theirs = (static_cast<double>(o) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
     const auto inside = [&](double at) { return std::min(std::max(at, 0.0), last); };
     if (op.mode == op::ResizeMode::nearest) {
-      // A tie inside the tensor may go either way there.
+      // oneDNN may round a tie inside the tensor either way.
       const bool tie = std::abs(theirs - std::floor(theirs) - 0.5) < 1e-4 && theirs > 0 && theirs < last;
       if (tie || inside(rounded(op.rounding, ours)) != inside(std::round(theirs))) return false;
     } else if (std::abs(inside(ours) - inside(theirs)) > 1e-6) {
@@ -54,7 +54,7 @@ bool agrees(const op::Resize& op, std::int64_t in, std::int64_t out) {
   return true;
 }
 
-/// Why oneDNN has no such resampling; empty where it has.
+/// What oneDNN lacks for this resampling; empty if nothing.
 std::string lacks(const op::Resize& op) {
   if (op.mode == op::ResizeMode::cubic) return "cubic resampling";
   if (op.antialias) return "antialiased resampling";
@@ -69,7 +69,7 @@ dnnl::algorithm algorithm_of(op::ResizeMode mode) {
   return mode == op::ResizeMode::nearest ? dnnl::algorithm::resampling_nearest : dnnl::algorithm::resampling_linear;
 }
 
-/// Ways to run the epilogue: with a result of its own, and with the first sum in place where there is one.
+/// Ways to run the epilogue: with a separate result, and with the first sum in place if there is one.
 std::variant<std::vector<PostOps>, Unsupported> ways_of(const op::Resize& op, Form form, const Operands& layer) {
   std::vector<PostOps> ways;
   for (const Operands* const in_place : {static_cast<const Operands*>(nullptr), &layer}) {
@@ -100,7 +100,7 @@ void add_plans(const op::Resize& op, Candidates& candidates) {
       dnnl::resampling_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
                                                      algorithm_of(op.mode), *source, *target, post.attributes(), true);
       for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
-        // oneDNN 3.2's simple kernel reads the tensors of an epilogue as if they lay row-major.
+        // oneDNN 3.2's simple kernel reads the tensors of an epilogue as if they were row-major.
         if (form != Form::plain && !post.uses.empty() && implementation.starts_with("simple")) return;
         std::vector<Use> uses{{DNNL_ARG_SRC, input(0), row_major(x, type)},
                               {DNNL_ARG_DST, output(), row_major(y, type)}};

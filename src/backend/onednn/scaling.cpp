@@ -9,7 +9,7 @@
 namespace benanza::onednn {
 namespace {
 
-constexpr std::int32_t shift = 128;  // from the range of u8 to that of s8
+constexpr std::int32_t shift = 128;  // from the range of u8 to the range of s8
 
 Desc with_type(const Desc& plain, Type type) { return strided(plain.get_dims(), plain.get_strides(), type); }
 
@@ -25,7 +25,7 @@ Scaling::Scaling(const Layer& layer, std::int64_t channels, int mask, const Para
       mask_(mask) {
   const DataType y = operands(layer).outputs[0].type;
   if (shifts_weights(layer)) w_zero_ -= shift;
-  scales_ = active_ && y != DataType::i32;  // the sums themselves
+  scales_ = active_ && y != DataType::i32;  // i32 results are the sums themselves
   y_ = element_type(y).value_or(Type::f32);
 }
 

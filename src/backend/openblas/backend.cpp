@@ -17,7 +17,7 @@ struct Offsets {
   std::int64_t a = 0, b = 0, y = 0;
 };
 
-/// y = a b for each entry of a batch. `lda` and `ldb` are the stored rows' lengths.
+/// y = a b for each entry of a batch. `lda` and `ldb` are the lengths of the stored rows.
 struct Problem {
   blasint m = 0, n = 0, k = 0, lda = 0, ldb = 0;
   CBLAS_TRANSPOSE trans_a = CblasNoTrans, trans_b = CblasNoTrans;
@@ -76,7 +76,7 @@ class ProductPlan final : public Plan {
   bool vector_;
 };
 
-/// Nothing when a dimension exceeds BLAS's integers.
+/// Empty if a dimension exceeds BLAS's integers.
 std::optional<Problem> make_problem(const op::MatMul& op) {
   const auto fits = [](std::int64_t dim) { return dim <= std::numeric_limits<blasint>::max(); };
   if (!fits(op.m()) || !fits(op.n()) || !fits(op.k())) return std::nullopt;
@@ -98,7 +98,7 @@ class OpenBlas final : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "openblas"; }
 
-  /// The first word of "OpenBLAS 0.3.21 ..." is the library, the second its version.
+  /// In "OpenBLAS 0.3.21 ...", the first word is the library and the second its version.
   [[nodiscard]] std::string version() const override {
     const std::string config = openblas_get_config();
     const std::size_t begin = config.find(' ') + 1;
