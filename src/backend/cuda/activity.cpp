@@ -34,19 +34,19 @@ struct ActivityCalls {
   decltype(&::cuptiActivityGetNextRecord) next = nullptr;
 };
 
-/// CUPTI's callbacks know of no context: there is one sum in a process.
+/// CUPTI's callbacks carry no context, so there is a single sum per process.
 struct Recorded {
   const ActivityCalls* calls = nullptr;
   Activities activities{};
   bool keeps_launches = false;
-  std::vector<std::pair<std::uint64_t, KernelLaunch>> launches{};  ///< with their starts
+  std::vector<std::pair<std::uint64_t, KernelLaunch>> launches{};  ///< with their start times
 } recorded;
 
 struct Place {
   enum : std::size_t { kernels, copies, fills };
 };
 
-/// Adds a record that is one of `Record`.
+/// Adds a record of type `Record`.
 template <class Record>
 void add(std::size_t place, const CUpti_Activity* record) {
   const auto* work = reinterpret_cast<const Record*>(record);
@@ -84,7 +84,7 @@ void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, s
   std::free(buffer);
 }
 
-/// Null where CUPTI is not there; `why` says more.
+/// Null if CUPTI is missing; `why` then holds the reason.
 const ActivityCalls* activity_calls(std::string& why) {
   const auto* library = std::get_if<std::unique_ptr<SharedLibrary>>(&cupti());
   if (library == nullptr) {
@@ -107,7 +107,7 @@ const ActivityCalls* activity_calls(std::string& why) {
   return calls.get();
 }
 
-/// Fills `recorded`. Otherwise why there are no records.
+/// Fills `recorded`. Otherwise returns the reason why there are no records.
 std::string record_work(const std::function<void()>& calls, bool keeps_launches) {
   std::string why;
   const ActivityCalls* activity = activity_calls(why);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The softmax in the middle of attention, in place. Each row is read as often as there are passes over it, from the
-// caches after the first.
+// The softmax inside attention, in place. Each row is read once per pass, from the caches after the first pass.
 #include "team.cuh"
 
 #include <cfloat>

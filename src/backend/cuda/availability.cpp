@@ -16,7 +16,7 @@ std::optional<std::string> reason_of(const Answers& answers, int runtime) {
            version_text(runtime / 1000 * 1000) + " expected";
   if (answers.counted != cudaSuccess) return std::string("no CUDA device: ") + text_of(answers.counted);
   if (answers.count == 0) return "no CUDA device that CUDA_VISIBLE_DEVICES leaves";
-  const int least = runtime < 13000 ? 70 : 75;  // CUDA 13 compiles for nothing older
+  const int least = runtime < 13000 ? 70 : 75;  // CUDA 13 does not compile for older devices
   if (answers.capability < least)
     return answers.device + " has compute capability " + std::to_string(answers.capability / 10) + "." +
            std::to_string(answers.capability % 10) + ", at least " + std::to_string(least / 10) + "." +

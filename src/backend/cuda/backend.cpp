@@ -9,7 +9,7 @@ namespace {
 class CudaBackend final : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
-  /// Raised with every change of a kernel that may change a time; kernels also change with their compiler.
+  /// Increased with every change of a kernel that may affect a time; kernels also change with their compiler.
   [[nodiscard]] std::string version() const override {
     return "5,nvcc=" + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
   }

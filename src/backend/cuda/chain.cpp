@@ -7,7 +7,7 @@ namespace benanza::cuda {
 
 namespace {
 
-/// Functions that the kernel has; the others are for truth values and integers.
+/// Functions that the kernel implements; the others are for truth values and integers.
 bool has(ElementwiseFn fn) {
   using enum ElementwiseFn;
   switch (fn) {
@@ -21,12 +21,12 @@ bool has(ElementwiseFn fn) {
   }
 }
 
-/// A chain in the making: shapes are folded when all operands are known.
+/// Builds a chain: shapes are folded once all operands are known.
 class Builder {
  public:
   explicit Builder(const TensorShape& y) : y_(y) {}
 
-  /// The next operand, from input `argument` of the layer. Returns its number.
+  /// Adds the next operand, from input `argument` of the layer. Returns its number.
   int operand(std::size_t argument, const TensorShape& shape, bool truth = false) {
     arguments_.push_back(argument);
     shapes_.push_back(shape);
@@ -35,8 +35,8 @@ class Builder {
   }
   void step(ChainStep step) { steps_.push_back(step); }
 
-  /// The steps of an epilogue, whose operands are inputs from `argument` on; false for a function that there is none
-  /// of.
+  /// Adds the steps of an epilogue, whose operands are inputs from `argument` on. Returns false if the kernel lacks a
+  /// function.
   [[nodiscard]] bool epilogue(const Epilogue& post, std::size_t argument, std::size_t channel_axis) {
     for (const auto& op : post) {
       if (!has(op.fn)) return false;
@@ -57,7 +57,7 @@ class Builder {
     return true;
   }
 
-  /// Nothing where there are more operands or steps than a launch takes.
+  /// Empty if there are more operands or steps than a launch takes.
   [[nodiscard]] std::optional<Result> plans(const Context& context, const Operands& operands, Element element,
                                             const std::string& algorithm) const {
     if (shapes_.size() > most_operands || steps_.size() > most_steps) return std::nullopt;
@@ -108,7 +108,7 @@ Result finish(const Builder& builder, const Op& op, const Context& context, Elem
 
 Result plans(const op::Unary& op, const Context& context) {
   const auto element = quantized_element_of(op.type);
-  // On 8-bit integers some wrap around, which what is saturated does not.
+  // On 8-bit integers, some functions wrap around, but the kernel saturates.
   const bool wraps = op.fn == ElementwiseFn::abs || op.fn == ElementwiseFn::neg || op.fn == ElementwiseFn::square;
   if (!element || !has(op.fn) || (is_8_bit(op.type) && (wraps || !op.post.empty())))
     return unsupported(op.kind, op.type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise steps in one pass over memory: a thread takes as many neighbouring elements as one access of 16 bytes
-// holds through all steps. What differs between steps is the same for all threads, so nothing diverges.
+// Element-wise steps in one pass over memory: a thread takes as many adjacent elements as fit one 16-byte access
+// through all steps. The differences between steps are the same for all threads, so nothing diverges.
 #include "launch.cuh"
 #include <benanza/model/elementwise.hpp>
 
@@ -8,8 +8,8 @@ namespace benanza::cuda {
 
 namespace {
 
-/// As ONNX defines each function; alpha and beta as in ElementwiseFn. Not inlined for each element of a thread: the
-/// code would be many times as large, and these take longer than a call.
+/// Each function as ONNX defines it; alpha and beta as in ElementwiseFn. Not inlined for each element of a thread: the
+/// code would be many times as large, and these functions take longer than a call.
 __device__ __noinline__ float long_unary(ElementwiseFn fn, float x, float alpha, float beta) {
   switch (fn) {
     case ElementwiseFn::acos: return acosf(x);
@@ -88,7 +88,7 @@ __device__ float binary(ElementwiseFn fn, float a, float b) {
   }
 }
 
-/// Offset in an operand of the element at a flat place of y.
+/// Offset in an operand of the element at a flat index of y.
 __device__ std::int64_t offset(const Chain& chain, int operand, std::int64_t i) {
   std::int64_t rest = i, at = 0;
 #pragma unroll
@@ -111,7 +111,7 @@ __device__ void load_operand(const Chain& chain, const ChainBuffers& buffers, in
   }
   const auto* elements = static_cast<const T*>(data);
   if (chain.flat[operand]) return load(elements + i, value);
-  // All n elements lie in one row of y: their places in the operand go on by its innermost stride.
+  // All n elements are in one row of y, so their positions in the operand differ by its innermost stride.
   const std::int64_t at = offset(chain, operand, i), step = chain.strides[operand][chain.rank - 1];
   for (int j = 0; j < n; ++j) value[j] = to_f32(elements[at + j * step]);
 }

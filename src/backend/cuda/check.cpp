@@ -39,7 +39,7 @@ const char* text_of(cudaError_t status) { return cudaGetErrorString(status); }
 
 void check(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // not to be seen again by the next call
+  static_cast<void>(cudaGetLastError());  // clears the error, so that the next call does not see it
   if (status == cudaErrorMemoryAllocation) throw std::bad_alloc();
   const std::string_view path(file);
   const std::string message = std::string(call) + " failed at " + std::string(path.substr(path.rfind('/') + 1)) + ":" +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator families of the own kernels share: plans made of a function, tables in device memory.
+// What the operator families of the own kernels share: plans built from a function, tables in device memory.
 #pragma once
 
 #include "kernels.hpp"
@@ -22,7 +22,7 @@ struct Context {
 
 inline constexpr float epsilon = 1e-5F;
 
-/// A plan on row-major operands; launches that fail are seen behind them.
+/// A plan on row-major operands; failed launches are detected after the call.
 [[nodiscard]] Plans one_plan(const Context& context, const Operands& operands, const std::string& algorithm,
                              std::function<void(const Arguments&)> launch, double tolerance,
                              std::size_t workspace_bytes = 0);
@@ -30,17 +30,17 @@ inline constexpr float epsilon = 1e-5F;
 /// Constants of a plan in device memory.
 [[nodiscard]] std::shared_ptr<const void> device_table(const Context& context, const void* data, std::size_t bytes);
 
-/// The element that arithmetic on a type has; nothing for types that are not computed with here.
+/// The element type for arithmetic on a type. Empty for types that these kernels do not compute with.
 [[nodiscard]] std::optional<Element> element_of(DataType type);
-/// The same, also of quantised tensors, i8 and u8.
+/// The same, but also for quantised tensors, i8 and u8.
 [[nodiscard]] std::optional<Element> quantized_element_of(DataType type);
 [[nodiscard]] double tolerance_of(Element element);
-/// Bytes of an element that is only moved: 1, 2, 4, 8 or 16; nothing for others.
+/// Bytes of an element that is only moved: 1, 2, 4, 8 or 16. Empty for others.
 [[nodiscard]] std::optional<std::size_t> movable_bytes(DataType type);
 /// "no f64 Softmax in backend cuda".
 [[nodiscard]] Unsupported unsupported(std::string_view kind, DataType type);
 
-// One for each operator that has kernels, in the file of its family.
+// One overload for each operator that has kernels, in the file of its family.
 [[nodiscard]] Result plans(const op::Conv& op, const Context& context);
 [[nodiscard]] Result plans(const op::Unary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Binary& op, const Context& context);
@@ -71,7 +71,7 @@ inline constexpr float epsilon = 1e-5F;
 [[nodiscard]] Result plans(const op::Rotary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Reduce& op, const Context& context);
 
-/// Layers that libraries do well, or that are not work.
+/// Layers that libraries handle well, or that are not work.
 template <Operator Op>
 [[nodiscard]] Result plans(const Op&, const Context&) {
   return Unsupported{"no " + std::string(Op::kind) + " in backend cuda"};

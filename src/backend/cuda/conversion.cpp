@@ -6,13 +6,13 @@ namespace benanza::cuda {
 
 namespace {
 
-/// Shape of x as Quantize and Dequantize have it: outer channels inner.
+/// Shape of x as Quantize and Dequantize define it: outer channels inner.
 QuantizeShape shape_of(const TensorShape& x) {
   const bool one = x[0] == 1 && x[2] == 1;
   return {.elements = element_count(x), .channels = one ? 1 : x[1], .inner = one ? x[1] : x[2]};
 }
 bool is_8_bits(const std::optional<Element>& element, DataType type) { return element && bits(type) == 8; }
-/// A scale for each element of a vector is one for each channel.
+/// One scale for each element of a vector is the same as one for each channel.
 template <class Op>
 bool is_by_blocks(const Op& op) {
   return op.block > 0 && !(op.block == 1 && op.x[0] == 1 && op.x[2] == 1);
@@ -22,7 +22,8 @@ bool is_wide(const std::optional<Element>& element, DataType type) { return elem
 }  // namespace
 
 Result plans(const op::Cast& op, const Context& context) {
-  const auto from = quantized_element_of(op.type), to = element_of(op.to);  // a cast to integers truncates, and wraps
+  const auto from = quantized_element_of(op.type),
+             to = element_of(op.to);  // casts to integers truncate and wrap around
   if (!from || !to) return unsupported(op.kind, op.type);
   return one_plan(
       context, op.operands(), "cast",

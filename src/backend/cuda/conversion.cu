@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of one type to another, several neighbours a thread where they have one scale.
+// Conversion of elements from one type to another, several adjacent ones per thread if they share a scale.
 #include "team.cuh"
 
 namespace benanza::cuda {
@@ -16,14 +16,14 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
-/// Calls `convert(i, channel)` for every n elements; n divides what has one scale.
+/// Calls `convert(i, channel)` for every n elements; n divides the length of a run with one scale.
 template <int n, class Convert>
 __device__ void for_each_pack(const QuantizeShape& shape, const Convert& convert) {
   for (std::int64_t i = first_item() * n; i < shape.elements; i += item_step() * n)
     convert(i, shape.channels == 1 ? 0 : i / shape.inner % shape.channels);
 }
 
-/// The quotient is rounded to the type of x, as ONNX defines it, and once more where the result is an integer.
+/// The quotient is rounded to the type of x, as ONNX defines it, and once more if the result is an integer.
 template <class From, class To, int n>
 __global__ void __launch_bounds__(threads_per_block)
     quantize_kernel(QuantizeShape shape, const From* __restrict__ x, const From* __restrict__ scale,
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(threads_per_block)
   });
 }
 
-/// Each block its share of x: parts[2 b] = min(x, 0), parts[2 b + 1] = max(x, 0).
+/// Each block handles its share of x: parts[2 b] = min(x, 0), parts[2 b + 1] = max(x, 0).
 template <class From, int n>
 __global__ void __launch_bounds__(threads_per_block)
     extremes_kernel(std::int64_t elements, const From* __restrict__ x, float* __restrict__ parts) {
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
-/// One block: [min(x, 0), max(x, 0)] of all parts becomes the range of the integers.
+/// A single block maps [min(x, 0), max(x, 0)] of all parts to the range of the integers.
 template <class From, class To>
 __global__ void __launch_bounds__(threads_per_block)
     range_kernel(int count, const float* __restrict__ parts, double least, double largest, From* __restrict__ scale,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of 8-bit integers. Libraries have no plan for those that are depthwise, have a zero point or an unsigned
-// operand.
+// Convolutions of 8-bit integers. Libraries have no plan for those that are depthwise, or have a zero point or an
+// unsigned operand.
 #include "check.hpp"
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
@@ -25,11 +25,11 @@ std::optional<IntegerResult> result_of(DataType type) {
 }
 
 bool is_depthwise(const op::Conv& op) {
-  constexpr std::int64_t exact_sum = 256;  // taps of 16 bits whose sum an f32 holds
+  constexpr std::int64_t exact_sum = 256;  // taps of 16 bits whose sum fits an f32 exactly
   return op.group == op.x[1] && op.w[1] == 1 && element_count(op.w) / op.w[0] <= exact_sum;
 }
 
-/// Windows of a convolution in two dimensions, or in one, which gets the height 1.
+/// Windows of a convolution in two dimensions, or in one, which is given the height 1.
 IntegerWindows windows_of(const op::Conv& op, const TensorShape& y, bool relu) {
   const Quantization numbers = quantization(Layer(op));
   IntegerWindows windows{.x_zero = static_cast<std::int32_t>(numbers.x_zero),
@@ -49,7 +49,7 @@ IntegerWindows windows_of(const op::Conv& op, const TensorShape& y, bool relu) {
   return windows;
 }
 
-/// Channels last, those of a group in whole words of four.
+/// Channels last; those of a group fill whole words of four.
 class IntegerConvolution final : public Plan {
  public:
   IntegerConvolution(const op::Conv& op, const IntegerWindows& windows, IntegerResult result, bool has_bias,
@@ -132,8 +132,9 @@ void IntegerConvolution::pack_x(const void* plain, std::int8_t* packed) const {
         packed[((image * area + place) * shape_.groups + c / of_group) * room + c % of_group] = *from++;
 }
 
-/// Signed, with the zero point where there is no channel, so that it adds nothing. Behind them what the zero point of x
-/// makes of each result's sum: sum of (x - a) * (w - b) = sum of x w - b * sum of x - a * sum of w + count * a * b.
+/// Weights as signed numbers, with the zero point as padding for missing channels, so that these add nothing. After the
+/// weights, the contribution of x's zero point to each result's sum: sum of (x - a) * (w - b) = sum of x w - b * sum of
+/// x - a * sum of w + count * a * b.
 void IntegerConvolution::pack_w(const void* plain, std::int8_t* packed) const {
   const std::int64_t of_group = op_.w[1], room = 4 * shape_.words, taps = element_count(op_.w) / (op_.w[0] * of_group);
   const std::int32_t shift = w_type() == DataType::u8 ? from_unsigned : 0;

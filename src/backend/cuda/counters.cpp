@@ -51,8 +51,8 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
   return text;
 }
 
-/// `sm__ops_path_tensor_src_fp16_dst_fp32`: those of a source are one type, whatever they are summed in. Parts of these
-/// (`..._sparsity_on`) and other clocks (`..._realtime`) are left out.
+/// `sm__ops_path_tensor_src_fp16_dst_fp32`: all metrics of a source are one type, whatever the type of the sums. Parts
+/// of these (`..._sparsity_on`) and other clocks (`..._realtime`) are left out.
 void add_tensor_cores(std::vector<Counter>& counters, std::span<const std::string> offered) {
   for (const std::string& name : offered) {
     if (!name.starts_with(tensor_path) || name.find("_sparsity_") != std::string::npos || name.ends_with("_realtime"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI, which is loaded when it is first asked for: a machine without it measures all the same.
+// CUPTI, loaded on first use: a machine without it can still measure.
 #pragma once
 
 #include <benanza/plan/shared_library.hpp>
@@ -13,11 +13,11 @@
 
 namespace benanza::cuda {
 
-/// The library of this build's toolkit, or one line that says why it cannot be loaded. It stays loaded.
+/// The library of this build's toolkit, or one line with the reason why it cannot be loaded. It stays loaded.
 [[nodiscard]] const std::variant<std::unique_ptr<SharedLibrary>, std::string>& cupti();
 
-/// One line for what a call answered: what has to be changed where the driver keeps counters to administrators, the
-/// name of the error otherwise.
+/// One line for the result of a call: what has to be changed if the driver restricts counters to administrators,
+/// otherwise the name of the error.
 [[nodiscard]] std::string failure_of(const char* call, CUptiResult result);
 
 }  // namespace benanza::cuda

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions of 8-bit integers, which libraries have no plan for: few multiply-adds for each byte read, so
-// a thread takes neighbouring outputs of a row and its taps' weights serve all of them.
+// Depthwise convolutions of 8-bit integers, for which libraries have no plan. There are few multiply-adds for each byte
+// read, so a thread takes adjacent outputs of a row and reuses the weights of the taps for all of them.
 #include "integers.cuh"
 
 namespace benanza::cuda {
 
 namespace {
 
-/// n divides a row of y. Taps beyond the border do not count.
+/// n divides a row of y. Taps outside the border do not count.
 template <class X, class W, class Y, int n>
 __global__ void __launch_bounds__(threads_per_block)
     depthwise_kernel(DepthwiseShape shape, const X* __restrict__ x, const W* __restrict__ w,

@@ -38,7 +38,7 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 Machine describe(int device, const cudaDeviceProp& properties) {
   int driver = 0;
   static_cast<void>(cudaDriverGetVersion(&driver));
-  // Strict f32 is another arithmetic under it: no row of a session with it is compared with one without.
+  // It changes the arithmetic of strict f32: rows of a session with it are not compared with rows without it.
   const char* const tf32 = std::getenv("NVIDIA_TF32_OVERRIDE");
   const std::string version = driver_version();
   return {.device = properties.name,
@@ -55,7 +55,7 @@ Machine describe(int device, const cudaDeviceProp& properties) {
 
 class GraphRecording final : public Recording {
  public:
-  /// Takes the graph. One constructor behind the other, so that what fails here still destroys it.
+  /// Takes ownership of the graph. The constructor delegates so that the destructor also runs if this body throws.
   GraphRecording(cudaGraph_t graph, cudaStream_t stream) : GraphRecording(graph, stream, 0) {
     check(cudaGraphInstantiate(&executable_, graph_, 0), "cudaGraphInstantiate");
     std::size_t count = 0;
@@ -103,7 +103,7 @@ class CudaDevice final : public Device {
     stop();  // a kernel is loaded at its first launch, which may wait for all others: not behind a block
     finish();
   }
-  /// What a device that was lost refuses goes with the process.
+  /// If the device was lost, failures are ignored: its resources go with the process.
   ~CudaDevice() override {
     release(scratch_);
     release(cycles_);
@@ -118,7 +118,7 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] std::map<std::string, std::string> state() const override {
     auto result = nvml_state(machine_.affinity);
-    // What else changes results behind a library's back.
+    // Other settings that change results without the library's knowledge.
     for (const char* variable : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "CUBLAS_EMULATE_SINGLE_PRECISION",
                                  "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY", "CUDA_LAUNCH_BLOCKING",
                                  "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING"})
@@ -205,7 +205,7 @@ class CudaDevice final : public Device {
   }
   [[nodiscard]] double clock_hz() override {
     check(cudaEventSynchronize(sampled_), "cudaEventSynchronize");
-    constexpr unsigned long long least_ns = 500'000;  // the timer steps by a microsecond, a clock differs by 2 %
+    constexpr unsigned long long least_ns = 500'000;  // the timer has 1 us resolution, clocks differ by 2 %
     const ClockSample &from = block_->released, &to = block_->done;
     const bool tells = from.ns != 0 && to.ns >= from.ns + least_ns && from.processor == to.processor;
     return tells ? static_cast<double>(to.cycles - from.cycles) / static_cast<double>(to.ns - from.ns) * 1e9 : 0;
@@ -224,7 +224,7 @@ class CudaDevice final : public Device {
     bool whole = true;
     try {
       calls();
-    } catch (const std::exception&) {  // what a library refuses while it is recorded works without
+    } catch (const std::exception&) {  // what a library refuses during recording works without it
       whole = false;
     }
     cudaGraph_t graph = nullptr;
@@ -238,7 +238,7 @@ class CudaDevice final : public Device {
       return std::make_unique<GraphRecording>(graph, stream_);
     } catch (const DeviceLost&) {
       throw;
-    } catch (const std::exception&) {  // no memory for it, say: events time the calls all the same
+    } catch (const std::exception&) {  // for example no memory for it: events can still time the calls
       return nullptr;
     }
   }
@@ -281,7 +281,7 @@ class CudaDevice final : public Device {
   }
 
  private:
-  /// Memory of the device for the time of one call.
+  /// Device memory for the duration of one call.
   [[nodiscard]] std::byte* scratch(std::size_t bytes) {
     if (bytes > scratch_bytes_) {
       release(std::exchange(scratch_, nullptr));
@@ -291,7 +291,7 @@ class CudaDevice final : public Device {
     }
     return static_cast<std::byte*>(scratch_);
   }
-  /// Kernels, copies and fills that do next to nothing.
+  /// Kernels, copies and fills that do almost nothing.
   void enqueue_empty_work() {
     constexpr int repeats = 100;
     constexpr std::size_t bytes = sizeof *cycles_ / 2;
@@ -318,11 +318,11 @@ class CudaDevice final : public Device {
   long long* cycles_ = nullptr;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
-  std::optional<Activities> empty_work_{};  ///< records of work that is none
+  std::optional<Activities> empty_work_{};  ///< records of empty work
   Machine machine_{};
 };
 
-/// Why there is no device; nothing if there is one.
+/// The reason why there is no device; empty if there is one.
 std::optional<std::string> find_reason() {
   Answers answers;
   static_cast<void>(cudaDriverGetVersion(&answers.driver));
@@ -336,7 +336,8 @@ std::optional<std::string> find_reason() {
     answers.capability = properties.major * 10 + properties.minor;
   }
   if (auto reason = reason_of(answers, CUDART_VERSION)) return reason;
-  // The first call that needs a context: fails where others have the device for themselves or all of its memory.
+  // The first call that needs a context: it fails if other processes have exclusive use of the device or all of its
+  // memory.
   if (const cudaError_t used = cudaFree(nullptr); used != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
     return std::string(properties.name) + " cannot be used: " + text_of(used);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of warp groups (wgmma), compiled for sm_90a alone: no other architecture has the instruction, not even later
-// ones. Both operands stay in shared memory and the sums in registers, so nothing but the matrix units is busy.
+// Products of warp groups (wgmma), compiled only for sm_90a: no other architecture has the instruction, not even later
+// ones. Both operands stay in shared memory and the sums in registers, so only the matrix units are busy.
 #include "device_kernels.hpp"
 
 #include <cstdint>
@@ -12,8 +12,9 @@ namespace {
 
 using namespace group_work;
 
-/// Rows of 128 bytes in shared memory, swizzled by 128 bytes: address, distance of groups of eight rows, swizzle (PTX
-/// ISA, "Asynchronous warpgroup-level matrix instructions", matrix descriptor). Addresses count 16 bytes.
+/// Rows of 128 bytes in shared memory, swizzled by 128 bytes: address, distance between groups of eight rows, swizzle
+/// (PTX ISA, "Asynchronous warpgroup-level matrix instructions", matrix descriptor). Addresses are in units of 16
+/// bytes.
 __device__ std::uint64_t descriptor(const void* tile) {
   constexpr std::uint64_t eight_rows = 8 * row_bytes, swizzle_128 = 1;
   return __cvta_generic_to_shared(tile) >> 4 | (eight_rows >> 4) << 32 | swizzle_128 << 62;
@@ -26,7 +27,8 @@ __device__ std::uint64_t descriptor(const void* tile) {
   c(d[i]), c(d[i + 1]), c(d[i + 2]), c(d[i + 3]), c(d[i + 4]), c(d[i + 5]), c(d[i + 6]), c(d[i + 7])
 #define BENANZA_THIRTY_TWO(c, i) \
   BENANZA_EIGHT(c, i), BENANZA_EIGHT(c, i + 8), BENANZA_EIGHT(c, i + 16), BENANZA_EIGHT(c, i + 24)
-/// d = a * b + d, d in registers 0 to 127 of the statement, the descriptors behind them; `scales` ends the operands.
+/// d = a * b + d, with d in registers 0 to 127 of the statement, followed by the descriptors; `scales` ends the
+/// operands.
 #define BENANZA_WGMMA(instruction, c, scales)                                                                       \
   asm volatile(                                                                                                     \
       "wgmma.mma_async.sync.aligned." instruction " {" BENANZA_TEN() BENANZA_TEN(1) BENANZA_TEN(2) BENANZA_TEN(3)   \
@@ -45,13 +47,13 @@ __device__ void multiply_add(T (&d)[128], std::uint64_t a, std::uint64_t b) {
   if constexpr (kind == PeakKind::f8e5m2) BENANZA_WGMMA("m64n256k32.f32.e5m2.e5m2", "+f", ", 1, 1");
 }
 
-/// Products of the next round begin while those of this one run; two groups a processor hide what is left.
+/// Products of the next round start while those of this round run; two groups per multiprocessor hide the rest.
 template <PeakKind kind>
 __global__ void __launch_bounds__(threads) group_kernel(int repeats, long long* cycles) {
   constexpr int row_cells = row_bytes / sizeof(uint4), cells = (rows + columns) * row_cells;
   __shared__ __align__(1024) uint4 tiles[cells];
   for (int i = static_cast<int>(threadIdx.x); i < cells; i += threads) tiles[i] = {};
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma reads by another path than these stores take
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma reads by a different path than these stores use
   __syncthreads();
   const std::uint64_t a = descriptor(tiles), b = descriptor(tiles + rows * row_cells);
   std::conditional_t<kind == PeakKind::i8, int, float> d[128] = {};
@@ -69,7 +71,7 @@ __global__ void __launch_bounds__(threads) group_kernel(int repeats, long long* 
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0) *cycles = clock64() - start;
 #pragma unroll
-  for (const auto sum : d)  // sums that nobody reads would be left out; they are all 0
+  for (const auto sum : d)  // without a read, the sums would be optimised away; they are all 0
     if (sum == 12345) *cycles = 0;
 }
 

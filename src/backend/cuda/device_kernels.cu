@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(1) clock_kernel(ClockSample* sample) {
 
 __global__ void __launch_bounds__(1) empty_kernel() {}
 
-/// The compiler must not leave out results that are never read: they are stored under a condition that never holds.
+/// The compiler must not remove results that are never read: they are stored under a condition that never holds.
 template <class T>
 __device__ void keep(T value, long long* cycles) {
   if (value == static_cast<T>(0x7FFFFF00)) *cycles = 1LL << 40;
@@ -130,7 +130,7 @@ __device__ float4 plus(float4 x, float4 y) { return {x.x + y.x, x.y + y.y, x.z +
 
 constexpr int walk_threads = 256;
 
-/// Four independent accesses a thread are in flight at a time.
+/// Four independent accesses per thread are in flight at a time.
 template <Traffic traffic>
 __global__ void __launch_bounds__(walk_threads) walk_kernel(const float4* __restrict__ a, const float4* __restrict__ b,
                                                             float4* __restrict__ result, std::size_t count) {
@@ -169,7 +169,7 @@ namespace {
 
 using MmaKernel = void (*)(int repeats, long long* cycles);
 
-/// Null where there are no tensor cores in it.
+/// Null for kinds that do not use tensor cores.
 MmaKernel mma_kernel_of(PeakKind kind) {
   switch (kind) {
     case PeakKind::f16: return mma_kernel<PeakKind::f16>;
@@ -189,7 +189,7 @@ bool has_peak(PeakKind kind) {
   const MmaKernel kernel = mma_kernel_of(kind);
   if (kernel == nullptr) return true;
   if (is_f8(kind) && !BENANZA_TOOLKIT_HAS_MMA_F8) return false;
-  // By the code that is loaded: a newer device may run that of an older one, which has no such instruction.
+  // Depends on the code that is loaded: a newer device may run an older device's code, which lacks the instruction.
   cudaFuncAttributes code{};
   return cudaFuncGetAttributes(&code, kernel) == cudaSuccess && code.ptxVersion >= (is_f8(kind) ? 89 : 80);
 }
@@ -212,7 +212,7 @@ double launch_walk(Traffic traffic, const void* a, const void* b, void* result, 
   const auto* x = static_cast<const float4*>(a);
   const auto* y = static_cast<const float4*>(b);
   auto* z = static_cast<float4*>(result);
-  const std::size_t whole = static_cast<std::size_t>(blocks) * threads * unroll;  // every thread walks an equal part
+  const std::size_t whole = static_cast<std::size_t>(blocks) * threads * unroll;  // every thread handles an equal share
   const std::size_t count = bytes / sizeof(float4) / whole * whole;
   switch (traffic) {
     case Traffic::read: walk_kernel<Traffic::read><<<blocks, threads, 0, stream>>>(x, y, z, count); break;

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// A block of device memory for the time of a measurement.
+/// A block of device memory for the duration of a measurement.
 class Area {
  public:
   Area(Memory& memory, std::size_t bytes) : memory_(memory), data_(memory.allocate(bytes)) {
@@ -59,7 +59,7 @@ constexpr Kind kinds[] = {{PeakKind::f32, DataType::f32, "fma"},
                           {PeakKind::f8e5m2, DataType::f8e5m2, "wgmma.m64n256k32", has_group_peak, launch_group_peak}};
 
 double flops_per_cycle(const PeakContext& context, const Kind& kind, double budget) {
-  constexpr int repeats = 4096;  // some tenths of a millisecond and more
+  constexpr int repeats = 4096;  // at least some tenths of a millisecond
   const auto start = Clock::now();
   double best = 0;
   do {
@@ -70,10 +70,11 @@ double flops_per_cycle(const PeakContext& context, const Kind& kind, double budg
   return best;
 }
 
-/// The best of each kind of traffic. The stream is blocked while a walk is queued: the time has no launch in it.
+/// The best of each kind of traffic. The stream is blocked while a kernel is queued, so the time does not include the
+/// launch.
 std::vector<CeilingRow> bandwidths(Device& device, const PeakContext& context, double budget) {
-  // Far more than the L2, which also holds what the walk before has left there, and long enough that its begin and end
-  // are nothing.
+  // Far more than the L2 cache, which also holds data of the previous kernel, and long enough for start-up and
+  // completion to be negligible.
   constexpr std::size_t least = std::size_t{2} << 30, granule = std::size_t{2} << 20;
   constexpr Seconds block_time_out{0.25};
   const auto free = static_cast<std::size_t>(device.available().value);
@@ -89,7 +90,7 @@ std::vector<CeilingRow> bandwidths(Device& device, const PeakContext& context, d
   constexpr const char* names[] = {"read", "write", "copy", "triad"};
   std::vector<CeilingRow> rows;
   for (const Traffic traffic : traffics) {
-    static_cast<void>(walk(traffic, 4));  // loads its code, which waits for the stream
+    static_cast<void>(walk(traffic, 4));  // loads the kernel's code, which waits for the stream
     rows.push_back(
         {.quantity = CeilingQuantity::bandwidth("memory"), .in_front_bytes = static_cast<double>(context.l2_bytes)});
   }
@@ -115,7 +116,7 @@ std::vector<CeilingRow> bandwidths(Device& device, const PeakContext& context, d
   return rows;
 }
 
-/// Adds the rows of one ceiling, or says why it is absent.
+/// Adds the rows of one ceiling, or the reason why it is absent.
 template <class MeasureRows>
 void add(DeviceCeilings& ceilings, const CeilingRequest& request, const std::string& name,
          const MeasureRows& measure_rows) {
@@ -150,7 +151,7 @@ void warm_up(Device& device, const PeakContext& context, Seconds time) {
 
 DeviceCeilings measure_peaks(Device& device, const PeakContext& context, const CeilingRequest& request) {
   DeviceCeilings ceilings;
-  const double slot = request.budget.value / (std::size(kinds) + 2);  // memory takes two
+  const double slot = request.budget.value / (std::size(kinds) + 2);  // memory takes two slots
   for (const auto& kind : kinds) {
     if (!kind.has(kind.kind)) continue;
     const CeilingQuantity quantity = CeilingQuantity::peak(kind.type);

@@ -40,11 +40,11 @@ TupleShape tuple_shape(const Op& op, std::size_t batch_dims) {
   return shape;
 }
 
-/// Elements that go to one place together.
+/// Elements that are moved together to one location.
 std::int64_t slice_of(const IndexShape&) { return 1; }
 std::int64_t slice_of(const TupleShape& shape) { return shape.slice; }
 
-/// Copies x where it is not updated in place, then scatters: `none` lets the later update win, `add` adds to it.
+/// Copies x unless it is updated in place, then scatters: with `none` the later update wins, `add` adds the updates.
 template <class Op, class Shape, class Scatter, class Add>
 Result scatter_plans(const Op& op, const Shape& shape, const Context& context, Scatter scatter, Add add) {
   const auto bytes = movable_bytes(op.type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of 8-bit integers with any zero points and signs, which libraries lack: products of matrices whose left
-// one is read through the windows, in tiles of shared memory, four multiply-adds an instruction.
+// Convolutions of 8-bit integers with any zero points and signs, which libraries lack: products of matrices, the left
+// one read through the windows, in tiles of shared memory, with four multiply-adds per instruction.
 #include "integers.cuh"
 
 namespace benanza::cuda {
@@ -8,16 +8,16 @@ namespace benanza::cuda {
 namespace {
 
 inline constexpr int tile = 64, step = 8;              // pixels and results of a block; words of their sums at a time
-inline constexpr int side = 16, each = tile / side;    // threads along a tile, and what each has along it
+inline constexpr int side = 16, each = tile / side;    // threads along a tile, and results per thread along it
 inline constexpr int rows = threads_per_block / step;  // rows of a tile that are loaded at once
 static_assert(side * side == threads_per_block && tile % rows == 0);
 
-/// The same byte four times.
+/// The same byte repeated four times.
 __device__ inline std::int32_t repeated(std::int32_t byte) {
   return static_cast<std::int32_t>((byte & 0xFF) * 0x01010101U);
 }
 
-/// Where the window of a pixel begins.
+/// The position where a pixel's window begins.
 struct Origin {
   std::int64_t image = 0, row = 0, column = 0;
 };
@@ -26,7 +26,7 @@ __device__ inline Origin origin_of(const IntegerWindows& windows, std::int64_t p
   return {pixel, row * windows.strides[0] - windows.pads[0], column * windows.strides[1] - windows.pads[1]};
 }
 
-/// Beyond the border x is its zero point.
+/// Outside the border, x is its zero point.
 template <class X, class Y, bool w_has_zero>
 __global__ void __launch_bounds__(threads_per_block)
     integer_convolution_kernel(IntegerConvolutionShape shape, const std::int32_t* __restrict__ x,

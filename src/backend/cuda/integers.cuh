@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What convolutions of 8-bit integers share: their types, and how sums become results.
+// What convolutions of 8-bit integers share: their types, and the conversion of sums to results.
 #pragma once
 
 #include "launch.cuh"

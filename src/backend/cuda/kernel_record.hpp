@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's record of a kernel, as the toolkit of this build has it.
+// CUPTI's record of a kernel, as this build's toolkit defines it.
 #pragma once
 
 #include <benanza/results/kernel_launch.hpp>
@@ -15,7 +15,7 @@ using KernelRecord = CUpti_ActivityKernel10;
 using KernelRecord = CUpti_ActivityKernel8;
 #endif
 
-/// Without counters. A name that cannot be demangled, such as that of a C function, stays as it is.
+/// A launch without counters. A name that cannot be demangled, such as a C function's, stays as it is.
 [[nodiscard]] KernelLaunch launch_of(const KernelRecord& record);
 
 }  // namespace benanza::cuda

@@ -15,7 +15,7 @@ namespace benanza::cuda {
 
 inline constexpr int threads_per_block = 256;
 
-/// Blocks for this many items, one a thread; kernels go on with further items where the grid ends.
+/// Blocks for this many items, one per thread; if the grid is too small, kernels continue with further items.
 inline unsigned blocks_for(std::int64_t items, std::int64_t per_block = threads_per_block) {
   constexpr std::int64_t most = 1 << 20;
   const std::int64_t blocks = (items + per_block - 1) / per_block;
@@ -64,7 +64,7 @@ __device__ inline std::uint8_t from_f32<std::uint8_t>(float x) {
   return static_cast<std::uint8_t>(fminf(fmaxf(rintf(x), 0.0F), 255.0F));
 }
 
-/// So many elements as one access.
+/// This many elements as one access.
 template <class T, int n>
 struct alignas(sizeof(T) * n) Pack {
   T value[n];
@@ -82,8 +82,8 @@ __device__ void store(T* to, const float (&value)[n]) {
   *reinterpret_cast<Pack<T, n>*>(to) = pack;
 }
 
-/// Calls `launch` with the neighbours that one thread takes, as many as 16 bytes hold of the widest type, or 1 where
-/// that does not divide `inner`; and with the blocks for that many elements.
+/// Calls `launch` with the number of adjacent elements per thread, as many of the widest type as 16 bytes hold, or 1 if
+/// that does not divide `inner`; and with the number of blocks for it.
 template <class... Types, class Launch>
 void with_pack(std::int64_t elements, std::int64_t inner, const Launch& launch) {
   constexpr int wide = 16 / std::max({sizeof(Types)...});
@@ -143,7 +143,7 @@ void with_wide(Element element, const Body& body) {
     default: return;
   }
 }
-/// The same, of any float.
+/// The same for any float.
 template <class Body>
 void with_float(Element element, const Body& body) {
   switch (element) {
@@ -152,7 +152,7 @@ void with_float(Element element, const Body& body) {
     default: return with_wide(element, body);
   }
 }
-/// The same, of any element.
+/// The same for any element.
 template <class Body>
 void with_element(Element element, const Body& body) {
   switch (element) {
@@ -161,7 +161,7 @@ void with_element(Element element, const Body& body) {
     default: return with_float(element, body);
   }
 }
-/// The same, of elements of 8 bits.
+/// The same for elements of 8 bits.
 template <class Body>
 void with_8_bits(Element element, const Body& body) {
   switch (element) {
@@ -173,7 +173,7 @@ void with_8_bits(Element element, const Body& body) {
   }
 }
 
-/// Takes the last coordinate off a flat index of 32 bits where all of them fit, which divides several times faster.
+/// Removes the last coordinate from a flat index; uses 32 bits if the index fits, which divides several times faster.
 __device__ inline std::int64_t take(std::int64_t& rest, std::int64_t size) {
   if (rest <= 0xFFFFFFFFLL) {
     const auto r = static_cast<std::uint32_t>(rest), s = static_cast<std::uint32_t>(size);

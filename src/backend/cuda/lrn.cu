@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local response normalisation across channels: neighbouring channels are read through the caches.
+// Local response normalisation across channels: adjacent channels are read through the caches.
 #include "launch.cuh"
 
 namespace benanza::cuda {

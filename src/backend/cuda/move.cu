@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(threads_per_block) piece_kernel(PieceShape sha
 
 constexpr int tile = 32, tile_rows = 8, tile_threads = tile * tile_rows;
 
-/// A block moves one tile: rows of x along its contiguous dimension, rows of y along its own. The spare column keeps
-/// both out of one bank.
+/// A block moves one tile: it reads rows of x along x's contiguous dimension and writes rows of y along y's. The extra
+/// column avoids bank conflicts for both.
 template <class T>
 __global__ void __launch_bounds__(tile_threads)
     transpose_kernel(CopyShape shape, std::int64_t across, std::int64_t tiles_a, std::int64_t tiles_b,
@@ -99,7 +99,7 @@ __device__ std::int64_t place(const TupleShape& shape, const void* indices, std:
 }
 __host__ __device__ std::int64_t updates_of(const IndexShape& shape) { return shape.elements; }
 __host__ __device__ std::int64_t updates_of(const TupleShape& shape) { return shape.tuples * shape.slice; }
-/// Elements that go to one place together.
+/// Elements that are moved together to one location.
 __host__ __device__ std::int64_t slice_of(const IndexShape&) { return 1; }
 __host__ __device__ std::int64_t slice_of(const TupleShape& shape) { return shape.slice; }
 
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(threads_per_block)
   for (std::int64_t i = first_item(); i < updates_of(shape); i += item_step()) y[i] = x[place(shape, indices, i)];
 }
 
-/// Before: no update has won where one will. After: the last one has.
+/// The first kernel marks every location that is updated as not yet won, the second one lets the last update win.
 template <class Shape>
 __global__ void __launch_bounds__(threads_per_block)
     no_winner_kernel(Shape shape, const void* __restrict__ indices, std::int32_t* winners) {
@@ -140,13 +140,13 @@ __global__ void __launch_bounds__(threads_per_block)
     atomicAdd(y + place(shape, indices, i), updates[i]);
 }
 
-/// The widest access that divides this many bytes.
+/// The widest access size that divides this many bytes.
 std::size_t cell_of(std::size_t bytes) {
   std::size_t cell = 16;
   while (bytes % cell != 0) cell /= 2;
   return cell;
 }
-/// Slices counted in cells, at least an element each.
+/// Slices counted in cells of at least one element.
 TupleShape in_cells(TupleShape shape, std::size_t element_bytes, std::size_t cell_bytes) {
   const auto elements = static_cast<std::int64_t>(cell_bytes / element_bytes);
   shape.slice /= elements;
@@ -170,7 +170,7 @@ void scatter(const Shape& shape, std::size_t element_bytes, const void* indices,
     no_winner_kernel<Shape><<<blocks_for(slices), threads_per_block, 0, stream>>>(shape, indices, winners);
     winner_kernel<Shape><<<blocks_for(slices), threads_per_block, 0, stream>>>(shape, indices, winners);
   } else {
-    winners = nullptr;  // one update has no other to win against
+    winners = nullptr;  // a single update has no competitor
   }
   with_cell(element_bytes, [&](auto cell) {
     using T = decltype(cell);

@@ -17,7 +17,7 @@ struct Copy {
   bool transposes = false;
 };
 
-/// Neighbouring elements that stay together become one of up to 16 bytes.
+/// Merges adjacent elements that stay together into one of up to 16 bytes.
 void widen(StridedMove& move, std::size_t& bytes) {
   auto& inner = move.dimensions.back();
   if (inner.x_stride != 1 || inner.y_stride != 1) return;
@@ -36,13 +36,13 @@ void widen(StridedMove& move, std::size_t& bytes) {
   }
 }
 
-/// Nothing for more dimensions than a launch takes.
+/// Empty if there are more dimensions than a launch takes.
 std::optional<Copy> copy_of(StridedMove move, std::size_t bytes) {
   move.dimensions = folded(std::move(move.dimensions));
   widen(move, bytes);
   auto& dims = move.dimensions;
   Copy copy{.from = move.from, .to = move.to, .element_bytes = bytes};
-  // If two dimensions change places, the one that is contiguous in x becomes the last but one.
+  // If two dimensions are exchanged, the one that is contiguous in x becomes the second to last.
   constexpr std::int64_t worth_a_tile = 8;
   if (dims.size() > 1 && dims.back().y_stride == 1 && dims.back().x_stride > 1 && dims.back().size >= worth_a_tile) {
     const auto contiguous = std::find_if(dims.begin(), dims.end() - 1, [&](const StridedDimension& d) {
@@ -90,7 +90,7 @@ Result copies(const Op& op, const Context& context) {
   return copies(strided_moves(op), *bytes, op.operands(), context);
 }
 
-/// Tensors and the whole of them in one launch: what lies behind the axis stays together, in cells of up to 16 bytes.
+/// Pieces and the whole in one launch: data inside the axis stays together, in cells of up to 16 bytes.
 template <bool join, class Op>
 Result pieces(const Op& op, const Context& context) {
   const auto bytes = movable_bytes(op.type);
@@ -115,7 +115,7 @@ Result pieces(const Op& op, const Context& context) {
       0);
 }
 
-/// The tables of all axes in one piece of device memory, places first, then weights.
+/// The tables of all axes in a single block of device memory, positions first, then weights.
 struct Tables {
   ResizeShape shape{};
   std::shared_ptr<const void> memory{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without the Range Profiler API (a toolkit before CUDA 12.6): no counters.
+// Stands in for the Range Profiler API with a toolkit before CUDA 12.6: no counters.
 #include "range_profiler.hpp"
 
 namespace benanza::cuda {

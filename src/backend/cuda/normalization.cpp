@@ -88,7 +88,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
 Result plans(const op::Lrn& op, const Context& context) {
   const auto element = element_of(op.type);
   if (!element) return unsupported(op.kind, op.type);
-  // ONNX LRN: floor((size - 1) / 2) channels before, the rest behind; alpha is 1e-4 and bias 1 in checks.
+  // ONNX LRN: floor((size - 1) / 2) channels before, the rest after; alpha is 1e-4 and bias 1 in checks.
   const int before = static_cast<int>((op.size - 1) / 2), behind = static_cast<int>(op.size - 1) - before;
   return one_plan(
       context, op.operands(), "lrn",
@@ -110,7 +110,7 @@ Result plans(const op::Reduce& op, const Context& context) {
     return std::find(op.axes.begin(), op.axes.end(), static_cast<std::int64_t>(k)) != op.axes.end();
   };
   ReduceShape shape{.kept_rank = 0, .reduced_rank = 0};
-  std::optional<bool> before;  // neighbours of one kind are one dimension
+  std::optional<bool> before;  // adjacent dimensions of the same kind are merged
   for (std::size_t k = 0; k < op.x.size(); ++k) {
     if (op.x[k] == 1) continue;
     const bool reduced = is_reduced(k);
@@ -122,7 +122,7 @@ Result plans(const op::Reduce& op, const Context& context) {
     (reduced ? shape.length : shape.outputs) *= op.x[k];
     before = reduced;
   }
-  shape.kept_rank = std::max(shape.kept_rank, 1);  // a dimension of one element, where all have one
+  shape.kept_rank = std::max(shape.kept_rank, 1);  // a dimension of one element if all have one
   shape.reduced_rank = std::max(shape.reduced_rank, 1);
   return one_plan(
       context, op.operands(), "reduce",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library comes with the driver, its header with neither driver nor wheels; the few functions are declared here as
-// the NVML API Reference has them.
+// The library comes with the driver, but its header comes with neither the driver nor the wheels. The few functions
+// needed are declared here according to the NVML API Reference.
 #include "nvml.hpp"
 
 #include <benanza/plan/shared_library.hpp>
@@ -19,7 +19,7 @@ constexpr int success = 0, insufficient_size = 7;
 
 class Nvml {
  public:
-  /// Null where the driver has none.
+  /// Null if the driver has no NVML.
   static const Nvml* get() {
     static const std::unique_ptr<const Nvml> nvml = load();
     return nvml.get();
@@ -35,7 +35,7 @@ class Nvml {
     auto* const by_uuid = library_->function<int(const char*, Device*)>("nvmlDeviceGetHandleByUUID");
     return by_uuid != nullptr && by_uuid(uuid.c_str(), &found) == success ? found : nullptr;
   }
-  /// Adds one number if the device tells it.
+  /// Adds one number if the device reports it.
   template <class Number = unsigned, class... Arguments>
   void add(std::map<std::string, std::string>& state, const char* key, Device device, const char* function,
            Arguments... arguments) const {
@@ -43,7 +43,7 @@ class Nvml {
     auto* const ask = library_->function<int(Device, Arguments..., Number*)>(function);
     if (ask != nullptr && ask(device, arguments..., &value) == success) state[key] = std::to_string(value);
   }
-  /// Adds a setting that has a value now and one after a restart: the value now.
+  /// Adds the current value of a setting that also has a value after a restart.
   void add_setting(std::map<std::string, std::string>& state, const char* key, Device device,
                    const char* function) const {
     unsigned now = 0, later = 0;
@@ -84,7 +84,7 @@ std::map<std::string, std::string> nvml_state(const std::string& uuid) {
   std::map<std::string, std::string> state;
   const Nvml* nvml = Nvml::get();
   Device device = nvml == nullptr ? nullptr : nvml->device(uuid);
-  constexpr std::string_view whole = "GPU-";  // a part of one (MIG) has a name of its own
+  constexpr std::string_view whole = "GPU-";  // a part of a device (MIG) has its own name
   if (nvml != nullptr && device == nullptr && uuid.starts_with(whole))
     device = nvml->device("MIG-" + uuid.substr(whole.size()));
   if (device == nullptr) return state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver's management library (NVML) tells of a device while it runs.
+// What the driver's management library (NVML) reports about a device while it runs.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 namespace benanza::cuda {
 
-/// Clocks, power, temperature, throttle reasons, ECC, MIG, other processes: what is known of them, by the device's
+/// Clocks, power, temperature, throttle reasons, ECC, MIG, other processes, as far as known, for the device with this
 /// UUID. Empty without NVML.
 [[nodiscard]] std::map<std::string, std::string> nvml_state(const std::string& uuid);
 /// `580.82.07`; empty without NVML.

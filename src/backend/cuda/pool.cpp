@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: of types and windows that cuDNN's calls lack, and as a candidate. A window that is the whole plane is a
-// reduction.
+// Pooling: for types and windows that cuDNN's calls lack, and as another candidate. A window that covers the whole
+// plane is a reduction.
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling, a thread an output: neighbours share what they read through the caches.
+// Pooling, one thread per output: adjacent threads share what they read through the caches.
 #include "launch.cuh"
 
 #include <cmath>

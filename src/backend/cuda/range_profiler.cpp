@@ -29,7 +29,7 @@ struct ProfilerCalls {
   decltype(&::cuptiRangeProfilerGetCounterDataInfo) information = nullptr;
 };
 
-/// Ends a count early, with the reason; does not leave this file.
+/// Ends a count early, with the reason. Never thrown out of this file.
 struct CannotCount {
   std::string reason{};
 };
@@ -101,7 +101,7 @@ std::vector<std::uint8_t> availability_of(const ProfilerCalls& calls, CUcontext 
   return image;
 }
 
-/// The profiler of a context, enabled as long as this lives.
+/// The profiler of a context, enabled for the lifetime of this object.
 class RangeProfiler {
  public:
   RangeProfiler(const ProfilerCalls& calls, CUcontext context) : calls_(calls) {
@@ -120,7 +120,7 @@ class RangeProfiler {
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
 
-  /// An image for the counters of so many kernels.
+  /// An image for the counters of this many kernels.
   [[nodiscard]] std::vector<std::uint8_t> image(std::span<const Counter> counters, std::size_t kernels) const {
     std::vector<const char*> names = names_of(counters);
     CUpti_RangeProfiler_GetCounterDataSize_Params size{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions: a team of threads an output where what is reduced is contiguous or there are few outputs, else a thread
-// an output or several neighbours. Few and long ones are split over blocks, whose parts are combined in a second
-// launch.
+// Reductions: one team of threads per output if the reduced elements are contiguous or there are few outputs; otherwise
+// one thread per output or per several adjacent outputs. If there are few outputs with long reductions, each is split
+// over blocks, whose parts are combined in a second launch.
 #include "team.cuh"
 
 #include <cfloat>
@@ -55,7 +55,7 @@ __device__ std::int64_t walk(std::int64_t i, int rank, const std::int64_t* sizes
 }
 
 /// A team for each of `splits` shares of each output. n divides the innermost of the reduced dimensions, contiguous if
-/// n > 1. `parts`: null, or room for the shares of all outputs, not finished.
+/// n > 1. `parts` is null, or space for the unfinished shares of all outputs.
 template <class Team, class T, int n>
 __global__ void __launch_bounds__(Team::most_threads)
     reduce_rows_kernel(Reduction reduction, ReduceShape shape, std::int64_t splits, const T* __restrict__ x,
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(Team::most_threads)
   }
 }
 
-/// A warp an output.
+/// One warp per output.
 template <class T>
 __global__ void __launch_bounds__(threads_per_block)
     finish_kernel(Reduction reduction, std::int64_t outputs, std::int64_t splits, float length,
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
-/// n divides the innermost of the kept dimensions, contiguous if n > 1: each thread takes n neighbouring outputs.
+/// n divides the innermost of the kept dimensions, contiguous if n > 1: each thread takes n adjacent outputs.
 template <class T, int n>
 __global__ void __launch_bounds__(threads_per_block)
     reduce_columns_kernel(Reduction reduction, ReduceShape shape, const T* __restrict__ x, T* __restrict__ y) {
@@ -129,12 +129,12 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
-/// Neighbouring threads should read neighbouring elements: along what is reduced where that is innermost.
+/// Adjacent threads should read adjacent elements: along the reduced dimension if that is innermost.
 bool by_rows(const ReduceShape& shape) {
   return shape.length >= warp && (shape.reduced_strides[shape.reduced_rank - 1] == 1 || shape.outputs < 4096);
 }
 
-/// Blocks that share one output: enough of them to fill a device, none with too little to do.
+/// Blocks that share one output: enough to fill a device, but each with enough work.
 std::int64_t splits_of(Reduction reduction, const ReduceShape& shape) {
   constexpr std::int64_t wanted_blocks = 512, least_share = 8192;
   if (!by_rows(shape) || reduction == Reduction::log_sum_exp) return 1;  // needs the maximum of all shares first

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizing and padding by tables of places, one for each axis: a thread writes neighbours along the innermost.
+// Resizing and padding by tables of positions, one for each axis: a thread writes adjacent elements along the
+// innermost.
 #include "launch.cuh"
 
 namespace benanza::cuda {
 
 namespace {
 
-/// Taps of all axes: their numbers multiply, so they are counted like digits. n divides the innermost size.
+/// The numbers of taps of all axes multiply, so combinations are counted like digits. n divides the innermost size.
 template <class T, int n>
 __global__ void __launch_bounds__(threads_per_block)
     resize_kernel(ResizeShape shape, int combinations, const T* __restrict__ x, T* __restrict__ y) {

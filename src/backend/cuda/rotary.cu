@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embeddings. A thread turns as many pairs as one access of 16 bytes holds first elements.
+// Rotary position embeddings. A thread rotates as many pairs as one 16-byte access holds first elements.
 #include "launch.cuh"
 
 namespace benanza::cuda {

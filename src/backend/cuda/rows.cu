@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and normalisations. Rows are read as often as there are passes over them, from the caches after the first; a
-// row that is a sum is added up in each pass.
+// Softmax and normalisations. Rows are read once per pass, from the caches after the first; a row that is a sum is
+// recomputed in each pass.
 #include "team.cuh"
 
 #include <cfloat>
@@ -9,7 +9,7 @@ namespace benanza::cuda {
 
 namespace {
 
-/// n divides a row, and what has one scale where scales do not lie along it.
+/// n divides a row and, if scales do not run along it, also the run of elements with one scale.
 template <class Team, bool softmax, class T, int n>
 __global__ void __launch_bounds__(Team::most_threads)
     row_kernel(RowFunction function, RowShape shape, const T* __restrict__ x, const T* __restrict__ residual,
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(Team::most_threads)
   }
 }
 
-/// n divides `inner`: each thread takes n neighbouring columns.
+/// n divides `inner`: each thread takes n adjacent columns.
 template <class T, int n>
 __global__ void __launch_bounds__(threads_per_block)
     softmax_columns_kernel(std::int64_t columns, std::int64_t axis, std::int64_t inner, bool log,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that work on one row together, and what they find out together.
+// The threads that work on one row together, and the values that they combine.
 #pragma once
 
 #include "launch.cuh"
@@ -18,9 +18,9 @@ struct Most {
 
 inline constexpr int warp = 32;
 
-/// A warp a row, as many rows a block as it has warps.
+/// One warp per row, as many rows per block as it has warps.
 struct Warp {
-  static constexpr int most_threads = 4 * warp;  ///< limit for a launch, which kernels are compiled for
+  static constexpr int most_threads = 4 * warp;  ///< limit for a launch, for which kernels are compiled
   static __device__ std::int64_t first_row() { return first_item() / warp; }
   static __device__ std::int64_t row_step() { return item_step() / warp; }
   static __device__ unsigned rank() { return threadIdx.x % warp; }
@@ -33,7 +33,7 @@ struct Warp {
   }
 };
 
-/// A block a row.
+/// One block per row.
 struct Block {
   static constexpr int most_threads = 1024;
   static __device__ std::int64_t first_row() { return blockIdx.x; }
@@ -52,10 +52,10 @@ struct Block {
 };
 
 /// Calls `launch` with a team for `rows` rows of `packs` packs each, its blocks and its threads: whole warps, no more
-/// of them than a row has work for.
+/// than a row has work for.
 template <class Launch>
 void with_team(std::int64_t rows, std::int64_t packs, const Launch& launch) {
-  // Short rows, and longer ones where there are enough of them to fill any device with warps.
+  // Short rows, and longer ones if there are enough of them to fill any device with warps.
   constexpr std::int64_t few = 2 * warp, more = 8 * warp, many_rows = 8192;
   if (packs <= few || (packs <= more && rows >= many_rows)) {
     constexpr int threads = Warp::most_threads;
