@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention. Query heads that share a key head follow each other in memory, so that they are rows of one problem;
-// threads take blocks of rows.
+// Attention. Query heads that share a key head are adjacent in memory, so they are rows of one problem; threads take
+// blocks of rows.
 #include "context.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::optional<MaskStrides> mask_strides(const op::Attention& op) {
   return MaskStrides{strides[0], strides[1], strides[2], strides[3]};
 }
 
-/// Between heads and between tokens of an operand, in floats; and from one entry of the batch to the next.
+/// Strides of an operand in floats: between entries of the batch, between heads and between tokens.
 struct HeadStrides {
   Index batch = 0, head = 0, token = 0;
 };

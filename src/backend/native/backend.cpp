@@ -12,7 +12,7 @@ namespace benanza::native {
 
 namespace {
 
-/// The one that this file and the kernels are built with: `gcc=12.2`.
+/// The compiler of this file and of the kernels: `gcc=12.2`.
 std::string compiler() {
 #ifdef __clang__
   return "clang=" + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
@@ -21,7 +21,7 @@ std::string compiler() {
 #endif
 }
 
-/// Whether the kernels of the layer compute with all of the numbers that are not those of the measurement.
+/// Whether the layer's kernels accept every number that differs from those of the measurement.
 bool takes_numbers(const Layer& layer, Parameters numbers) {
   const Parameters own = parameters_of(layer);
   const bool normalises =
@@ -54,7 +54,7 @@ class NativeBackend final : public Backend {
   explicit NativeBackend(Isa isa, bool on_openmp = false) : isa_(isa), kernels_(kernels(isa)), on_openmp_(on_openmp) {}
 
   [[nodiscard]] std::string_view name() const override { return "native"; }
-  /// Raised with every change of a kernel that may change a time; kernels also change with their compiler.
+  /// Increased with every change of a kernel that may affect a time; kernels also change with their compiler.
   [[nodiscard]] std::string version() const override { return "9," + compiler(); }
   [[nodiscard]] bool uses_openmp() const override { return on_openmp_; }
   [[nodiscard]] std::shared_ptr<const Backend> on_openmp() const override {
@@ -85,7 +85,7 @@ class NativeBackend final : public Backend {
     return widen(std::get<Plans>(std::move(plans)), layer, *wide, context);
   }
 
-  /// A pool of as many threads as processors; of more if a caller insists, which then share processors.
+  /// A pool of as many threads as there are processors, or of more if a caller insists; these then share processors.
   std::shared_ptr<const ThreadPool> pool(int threads) const {
     const std::lock_guard lock(mutex_);
     if (pool_ == nullptr || pool_->size() < threads) {

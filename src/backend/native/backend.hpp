@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The native backend on a chosen instruction set; tests try each that the processor has.
+// The native backend on a chosen instruction set; tests try every set that the processor supports.
 #pragma once
 
 #include "isa.hpp"

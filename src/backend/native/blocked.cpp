@@ -23,8 +23,8 @@ Index Blocked::position(Index index) const {
   return ((image * blocks() + channel / lanes) * plane + at) * lanes + channel % lanes;
 }
 
-/// Visits the blocks: where their first channel begins in row-major memory, how many channels they have, and where they
-/// begin in this layout.
+/// Visits the blocks with the offset of their first channel in row-major memory, their number of channels, and their
+/// offset in this layout.
 template <class Visit>
 void Blocked::each_block(Visit visit) const {
   for (Index image = 0; image < images; ++image)

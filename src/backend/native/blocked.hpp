@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocked: activations N C H W in blocks of as many channels as a vector has lanes, N C/lanes H W lanes. The last block
-// is filled up with zeros.
+// is padded with zeros.
 #pragma once
 
 #include "kernels.hpp"
@@ -12,11 +12,11 @@ namespace benanza::native {
 struct Blocked {
   Index images = 1, channels = 1, plane = 1, lanes = 1;
 
-  /// The blocks of a tensor N C H W, or of what broadcasts to one.
+  /// The blocks of a tensor N C H W, or of one that broadcasts to such a tensor.
   Blocked(const TensorShape& shape, Index lanes_of_vector);
   [[nodiscard]] Index blocks() const { return (channels + lanes - 1) / lanes; }
   [[nodiscard]] Layout layout() const;
-  /// Where an element of the row-major tensor lies.
+  /// The position of an element of the row-major tensor in this layout.
   [[nodiscard]] Index position(Index index) const;
   void pack(const float* plain, float* packed) const;
   void unpack(const float* packed, float* plain) const;

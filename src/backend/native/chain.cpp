@@ -10,7 +10,7 @@ namespace benanza::native {
 namespace {
 
 constexpr Index block_elements = 1024;  // with operands, two intermediates and the result well within 32 KiB
-constexpr Index shortest_row = 32;      // below, a kernel call for each row costs more than writing operands out
+constexpr Index shortest_row = 32;      // if shorter, kernel calls per row cost more than expanding operands
 constexpr std::size_t buffer_bytes = block_elements * 8;
 
 /// Strides of a tensor that broadcasts to y.
@@ -27,7 +27,7 @@ TensorShape broadcast_strides(const TensorShape& shape, const TensorShape& y) {
 
 TensorShape row_major(const TensorShape& dims) { return broadcast_strides(dims, dims); }
 
-/// Row number `row` of folded dimensions: the offset of its first element.
+/// The offset of the first element of row number `row` of folded dimensions.
 Index row_offset(const TensorShape& dims, const TensorShape& strides, Index row) {
   Index offset = 0;
   for (std::size_t i = dims.size() - 1; i-- > 0;) {
@@ -112,7 +112,7 @@ bool Chain::add_epilogue(const Epilogue& post, std::size_t argument, std::size_t
 }
 
 void Chain::finish() {
-  // An activation that follows an addition or a batch normalisation costs nothing in the same loop.
+  // An activation after an addition or a batch normalisation costs nothing in the same loop.
   for (std::size_t s = 0; s + 1 < steps_.size(); ++s) {
     const Step& next = steps_[s + 1];
     if (next.kind != Kind::unary || next.fn != ElementwiseFn::relu || next.type != Arithmetic::f32) continue;
@@ -121,7 +121,7 @@ void Chain::finish() {
     else continue;
     steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(s) + 1);
   }
-  // Drop dimensions of 1, then merge neighbours whose strides continue each other in every input.
+  // Drop dimensions of 1, then merge adjacent dimensions whose strides are contiguous in every input.
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < y_.size(); ++i)
     if (y_[i] != 1) kept.push_back(i);
@@ -153,7 +153,7 @@ void Chain::finish() {
 }
 
 std::vector<std::size_t> Chain::overwritable() const {
-  for (const Step& step : steps_)  // these kernels look at their operand again after writing the result
+  for (const Step& step : steps_)  // these kernels read their operand again after writing the result
     if (step.kind == Kind::unary && (step.fn == ElementwiseFn::sin || step.fn == ElementwiseFn::cos)) return {};
   std::vector<std::size_t> arguments;
   for (const Input& input : inputs_)
@@ -161,7 +161,7 @@ std::vector<std::size_t> Chain::overwritable() const {
   return arguments;
 }
 
-// Scratch: views and cursors, then for each input its expanded and its widened block, then two intermediates and the
+// Scratch: views and cursors, then the expanded and the widened block of each input, then two intermediates and the
 // result.
 std::size_t Chain::scratch_bytes() const {
   return (inputs_.size() * 32 + 63) / 64 * 64 + (2 * inputs_.size() + 3) * buffer_bytes;

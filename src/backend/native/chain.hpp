@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chain: element-wise steps with broadcasting, done in one pass over memory. A block of the result that the first-level
-// cache holds goes through all steps before the next block is touched; adjacent dimensions that broadcast alike are
+// Chain: element-wise steps with broadcasting in one pass over memory. A block of the result that fits the first-level
+// cache goes through all steps before the next block is touched. Adjacent dimensions that broadcast in the same way are
 // folded first.
 #pragma once
 
@@ -14,12 +14,12 @@ class Chain {
  public:
   Chain(const Kernels& kernels, DataType type, const TensorShape& y);
 
-  /// Adds a tensor that broadcasts to y (missing leading dimensions count as 1) and returns its number. Without an
-  /// `argument` it is parameter vector number `parameter` of the caller.
+  /// Adds a tensor that broadcasts to y (missing leading dimensions count as 1) and returns its number. The second form
+  /// has no `argument`; its tensor is the caller's parameter vector number `parameter`.
   std::size_t add_input(std::size_t argument, DataType type, const TensorShape& shape);
   std::size_t add_parameter(std::size_t parameter, const TensorShape& shape);
 
-  /// The running value starts as input 0. Each returns false where no kernel does it.
+  /// The running value starts as input 0. Each returns false if no kernel supports the step.
   [[nodiscard]] bool add_unary(ElementwiseFn fn, double alpha, double beta);
   [[nodiscard]] bool add_binary(ElementwiseFn fn, std::size_t operand, bool swapped);
   [[nodiscard]] bool add_scale(float factor);
@@ -27,10 +27,10 @@ class Chain {
   void add_affine(std::size_t scale, std::size_t shift);
   /// Input 0 is the condition.
   [[nodiscard]] bool set_where(std::size_t yes, std::size_t no, DataType type);
-  /// The steps of an epilogue, whose operands are arguments from `argument` on.
+  /// Adds the steps of an epilogue, whose operands are arguments from `argument` on.
   [[nodiscard]] bool add_epilogue(const Epilogue& post, std::size_t argument, std::size_t channel_axis);
 
-  /// To be called after the last step.
+  /// Call after the last step.
   void finish();
   /// Scratch for one thread.
   [[nodiscard]] std::size_t scratch_bytes() const;
@@ -39,7 +39,7 @@ class Chain {
            std::byte* scratch) const;
   [[nodiscard]] Index elements() const { return element_count(y_); }
   [[nodiscard]] DataType result_type() const { return type_; }
-  /// The arguments that lie like y, element by element, and that `run` reads before it writes y there.
+  /// The arguments with the layout of y whose elements `run` reads before it writes y there.
   [[nodiscard]] std::vector<std::size_t> overwritable() const;
 
  private:
@@ -48,7 +48,7 @@ class Chain {
     bool parameter = false;
     DataType type = DataType::f32;
     TensorShape strides{};  ///< in elements, one for each dimension
-    bool flat = true;       ///< lies like y
+    bool flat = true;       ///< has the layout of y
   };
   enum class Kind : std::uint8_t { unary, binary, add_relu, scale, affine, where };
   struct Step {
@@ -60,13 +60,13 @@ class Chain {
     float alpha = 0, beta = 0;
     UnaryKernel unary = nullptr;
   };
-  /// Where a block of an operand lies: one element for the whole block if stride is 0.
+  /// The location of a block of an operand; one element for the whole block if stride is 0.
   struct View {
     const void* data = nullptr;
     Index stride = 1;
   };
 
-  /// Where an operand's current row begins.
+  /// The start of an operand's current row.
   struct Cursor {
     const std::byte* row = nullptr;
     Index bytes = 0;  ///< size of one element
@@ -86,10 +86,10 @@ class Chain {
   TensorShape y_;
   std::vector<Input> inputs_{};
   std::vector<Step> steps_{};
-  TensorShape dims_{};  ///< dimensions of y, folded; the inputs' strides go with them
+  TensorShape dims_{};  ///< dimensions of y, folded; the strides of the inputs correspond to them
   bool by_rows_ =
-      true;  ///< rows are long enough for a kernel call each; otherwise operands are written out block by block
-  bool direct_ = true;  ///< one step, nothing to convert: no block is needed
+      true;  ///< whether rows are long enough for one kernel call each; otherwise operands are expanded block by block
+  bool direct_ = true;  ///< one step without conversion: no block is needed
 };
 
 }  // namespace benanza::native

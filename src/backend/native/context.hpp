@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator families of the native backend share: where they run, and plans made of a function.
+// What the operator families of the native backend share: where they run, and plans built from a function.
 #pragma once
 
 #include "isa.hpp"
@@ -21,10 +21,10 @@ struct Context {
   const Kernels& kernels;
   std::shared_ptr<const ThreadPool> pool{};
   int threads = 1;
-  Parameters numbers{};  ///< that plans compute with
+  Parameters numbers{};  ///< the numbers that plans compute with
 };
 
-/// Results from this size on are also offered with non-temporal stores; smaller ones are read back from a cache.
+/// Results of at least this size are also offered with non-temporal stores; smaller ones are read back from a cache.
 inline constexpr std::int64_t stream_bytes = 1 << 20;
 
 class FunctionPlan final : public Plan {
@@ -39,7 +39,7 @@ class FunctionPlan final : public Plan {
   Function function_;
 };
 
-/// A plan on row-major operands; `algorithm` without its last key, the threads.
+/// A plan on row-major operands; `algorithm` does not include its last key, the threads.
 template <class Function>
 void add_plan(Plans& plans, const Context& context, const Operands& operands, const std::string& algorithm,
               Function function, std::size_t workspace_bytes = 0, double tolerance = 1e-4,
@@ -62,14 +62,14 @@ template <class Function>
   return plans;
 }
 
-/// Position of an element size of 1, 2, 4, 8 or 16 bytes in the tables of movement kernels; nothing for others.
+/// Position of an element size of 1, 2, 4, 8 or 16 bytes in the tables of movement kernels. Empty for others.
 [[nodiscard]] std::optional<std::size_t> size_class(std::size_t bytes);
 [[nodiscard]] std::optional<Stored> stored(DataType type);
-/// The type that arithmetic on `type` is done in; f16 and bf16 are widened to f32.
+/// The type used for arithmetic on `type`; f16 and bf16 are widened to f32.
 [[nodiscard]] std::optional<Arithmetic> arithmetic(DataType type);
 [[nodiscard]] inline std::size_t bytes_of(DataType type) { return static_cast<std::size_t>(bits(type)) / 8; }
 
-/// Position of an index type in the tables of movement kernels; nothing for others.
+/// Position of an index type in the tables of movement kernels. Empty for others.
 [[nodiscard]] std::optional<std::size_t> index_class(DataType type);
 /// Index `i`, counted from the end if negative.
 [[nodiscard]] inline Index index_at(const void* indices, std::size_t index_class, Index i, Index limit) {
@@ -90,7 +90,7 @@ template <class T>
   return static_cast<T*>(arguments.outputs[i]);
 }
 
-// One for each operator that has native kernels, in the file of its family.
+// One overload for each operator that has native kernels, in the file of its family.
 [[nodiscard]] Result plans(const op::Unary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Binary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Nary& op, const Context& context);
@@ -150,15 +150,15 @@ template <class T>
 [[nodiscard]] Result plans(const op::ConvTranspose& op, const Context& context);
 [[nodiscard]] Result plans(const op::MatMul& op, const Context& context);
 
-// Plans of 8-bit integers, in a file of their own.
+// Plans for 8-bit integers, in a separate file.
 [[nodiscard]] Result integer_plans(const op::Conv& op, const Context& context);
 [[nodiscard]] Result integer_plans(const op::MatMul& op, const Context& context);
 
-// Plans of types that no vector kernel is for, in a file of their own.
+// Plans for types without vector kernels, in a separate file.
 [[nodiscard]] Result scalar_plans(const op::Reduce& op, const Context& context);
 [[nodiscard]] Result scalar_plans(const op::Softmax& op, const Context& context);
 
-/// Layers that libraries do well, or that are not work.
+/// Layers that libraries handle well, or that are not work.
 template <Operator Op>
 [[nodiscard]] Result plans(const Op&, const Context&) {
   return Unsupported{"no " + std::string(Op::kind) + " in backend native"};

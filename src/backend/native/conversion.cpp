@@ -13,9 +13,9 @@ constexpr Index block = 2048;
 
 bool is_wide(Stored type) { return type != Stored::f32 && type != Stored::f16 && type != Stored::bf16; }
 
-/// One or two conversions: by f32, or by i64 between types that it would not hold exactly.
+/// One or two conversions: through f32, or through i64 between types that f32 would not hold exactly.
 struct Conversion {
-  ConvertKernel first = nullptr, second = nullptr;  // second only: one step
+  ConvertKernel first = nullptr, second = nullptr;  // if there is only `second`: one step
   std::size_t hub_bytes = 4;
 };
 Conversion conversion(const Kernels& kernels, Stored from, Stored to) {
@@ -31,7 +31,7 @@ Conversion conversion(const Kernels& kernels, Stored from, Stored to) {
   return {.first = kernels.to_f32[f], .second = kernels.from_f32[t]};
 }
 
-/// 0 for u8, 1 for i8: which of the quantising kernels.
+/// Selects the quantising kernel: 0 for u8, 1 for i8.
 std::optional<std::size_t> sign_class(DataType type) {
   if (type == DataType::u8) return 0;
   if (type == DataType::i8) return 1;
@@ -42,8 +42,8 @@ std::int32_t zero_point(const void* zero_points, std::size_t sign, Index i) {
                    : static_cast<const std::int8_t*>(zero_points)[i];
 }
 
-/// Calls `run(first, count, scale)` for the parts of [begin, end) that have one scale, or `each(first, count, scale)`
-/// where neighbours have different ones, from `scale` on; `shared` channels have the scales of one block.
+/// Calls `run(first, count, scale)` for the parts of [begin, end) that share a scale, or `each(first, count, scale)` if
+/// adjacent elements have different ones, starting with `scale`; `shared` channels have the scales of one block.
 template <class Run, class Each>
 void by_scale(const TensorShape& x, Index shared, Index begin, Index end, const Run& run, const Each& each) {
   const Index channels = x[1], inner = x[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct convolution, transposed or not. Each task takes some rows and columns of all grids of the result. It brings
-// the part of x that they see into a strip: zeros stand for the padding, and what a stride separates becomes
-// neighbours. So all tiles are alike.
+// Direct convolution, transposed or not. Each task computes some rows and columns of all grids of the result. It copies
+// the part of x that they read into a strip. In the strip, zeros represent the padding, and elements separated by a
+// stride become adjacent, so that all tiles are alike.
 #include "blocked.hpp"
 #include "convolution_shape.hpp"
 #include "tile_epilogue.hpp"
@@ -15,34 +15,34 @@ namespace {
 
 constexpr std::array<std::string_view, tile_kinds> kind_names{"blocked", "planar", "rows",       "depthwise",
                                                               "grouped", "lines",  "rows_4_bits"};
-constexpr Index few_channels = 4;          // too few for a vector
+constexpr Index few_channels = 4;          // too few to fill a vector
 constexpr Index strip_floats = 64 * 1024;  // a part of the second-level cache
-constexpr Index window_floats = 5 * 1024;  // rows of a window that stay in the first-level cache
-constexpr Index least_rows = 16;           // that make up for reading the weights
-constexpr Index few_rows = 4;              // where channels are many
-constexpr Index taps_of_tile = 9;          // that make up for reading and writing sums
-constexpr Index tasks_of_thread = 4;       // enough to share them evenly
+constexpr Index window_floats = 5 * 1024;  // rows of a window that fit the first-level cache
+constexpr Index least_rows = 16;           // enough to amortise reading the weights
+constexpr Index few_rows = 4;              // enough if there are many channels
+constexpr Index taps_of_tile = 9;          // enough to amortise reading and writing sums
+constexpr Index tasks_of_thread = 4;       // enough to divide them evenly
 
 constexpr Index parts_of(Index n, Index most) { return (n + most - 1) / most; }
 constexpr Index round_up(Index n, Index to) { return parts_of(n, to) * to; }
-/// The size of equal parts, none above `most`.
+/// The size of equal parts, none larger than `most`.
 constexpr Index even(Index n, Index most) { return parts_of(n, parts_of(n, most)); }
 
-/// The positions and vectors of the largest tile.
+/// The number of positions and vectors of the largest tile.
 struct TileShape {
   Index positions = 1, vectors = 1;
 };
 
-/// How a convolution is cut into tasks, and a task's strip of x: [block][row of x][phase][column].
+/// How a convolution is divided into tasks, and the layout of a task's strip of x: [block][row of x][phase][column].
 struct Cut {
-  bool in_place = false;                    ///< x is read where it lies
-  Index panel = 1;                          ///< vectors of y that a panel of weights serves; channels of `lines`
+  bool in_place = false;                    ///< x is read without a copy
+  Index panel = 1;                          ///< vectors of y for each panel of weights; channels for `lines`
   Index panels = 1, rows = 1, columns = 1;  ///< extent of a task
-  Index blocks = 1;                         ///< that a strip holds; sums of more pass through y
+  Index blocks = 1;                         ///< blocks in a strip; sums over more pass through y
   Index slots = 1;                          ///< rows of x in a strip
-  Index reach = 0;                          ///< columns of a phase behind those of y
+  Index reach = 0;                          ///< columns of a phase beyond those of y
   Index phase = 0, line = 0, all = 0;       ///< floats of a phase, a slot, a strip
-  std::vector<std::vector<Index>> taps{};   ///< of each grid: their offsets in a slot
+  std::vector<std::vector<Index>> taps{};   ///< for each grid, the offsets of its taps in a slot
 
   Cut(const ConvolutionShape& shape, TileShape tile, int threads);
   [[nodiscard]] Index row_tasks(const ConvolutionShape& shape) const { return parts_of(shape.rows.outputs(), rows); }
@@ -75,11 +75,11 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
     return std::min(h.size, (of_rows - 1) * h.stride + (h.kernel - 1) * h.dilation + 1);
   };
   const auto read = [&] { return w.stride * phase; };  // floats of a slot that a task reads
-  // Rows share the weights of a task, blocks the sums in registers.
+  // Rows share a task's weights; blocks share the sums in registers.
   const Index grids = std::ssize(shape.grids);
   const Index least = std::min(shape.blocks, parts_of(taps_of_tile * grids, std::max<Index>(shape.taps(), 1)));
   cut_columns(w.outputs());
-  const auto exceed = [&] {  // x, or half of it by a panel of y, which the epilogue reads again
+  const auto exceed = [&] {  // x exceeds the strip, or a panel of y, which the epilogue reads again, half of it
     if (shape.kind == TileKind::depthwise && h.kernel * read() > window_floats) return true;  // each tap reads it once
     const Index y_floats = panel * shape.row_step * columns * shape.column_step * shape.y_unit();
     return std::max({h.kernel * read(), least * read(), 2 * y_floats}) > strip_floats;
@@ -108,17 +108,17 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   }
 }
 
-/// An operand of the epilogue with all axes of y.
+/// The shape of an operand of the epilogue, with all axes of y.
 TensorShape all_axes(const TensorShape& operand) {
   TensorShape padded = TensorShape::filled(4 - operand.size(), 1);
   for (const auto dim : operand) padded.push_back(dim);
   return padded;
 }
-/// Whether an operand lies in blocks as y does. One channel that all others share lies plainly.
+/// Whether an operand is in blocks like y. A single channel that is shared by all others is not.
 bool in_blocks(const ConvolutionShape& shape, const TensorShape& operand) {
   return shape.y_blocked() && all_axes(operand)[1] == shape.all_channels;
 }
-/// The shape in which an operand, or y, lies in memory.
+/// The shape of an operand, or of y, in memory.
 TensorShape in_memory(const ConvolutionShape& shape, const TensorShape& operand) {
   const TensorShape padded = all_axes(operand);
   if (!shape.y_blocked()) return padded;
@@ -126,7 +126,7 @@ TensorShape in_memory(const ConvolutionShape& shape, const TensorShape& operand)
   return {padded[0], blocked ? shape.parts * shape.vectors : 1, padded[2], padded[3], blocked ? shape.lanes : 1};
 }
 
-/// What a task computes: some rows and columns of each grid.
+/// The work of a task: some rows and columns of each grid.
 struct Task {
   Index image = 0, part = 0, first_panel = 0, last_panel = 0;
   Range rows{}, columns{};
@@ -233,18 +233,18 @@ class ConvolutionPlan final : public Plan {
     }
   }
 
-  /// The rest of the epilogue over a panel that a cache still holds.
+  /// The rest of the epilogue, over a panel that is still in a cache.
   void finish(const Task& task, Index panel, const Arguments& arguments, std::byte* scratch) const {
     const Index first = panel * cut_.panel, end = std::min(first + cut_.panel, shape_.vectors);
     const Range rows = of_all_grids(task.rows, shape_.row_step, shape_.y_rows),
                 columns = of_all_grids(task.columns, shape_.column_step, shape_.y_columns);
-    const Index some = columns.size() == shape_.y_columns ? rows.size() : 1;  // rows that lie together
+    const Index some = columns.size() == shape_.y_columns ? rows.size() : 1;  // contiguous rows
     for (Index vector = first; vector < end; ++vector)
       for (Index row = rows.begin; row < rows.end; row += some)
         epilogue_.finish(arguments, y_at(task, vector, row, columns.begin), some * columns.size() * shape_.y_unit(),
                          scratch);
   }
-  /// The rows or columns of y that the grids have in a range of theirs.
+  /// The rows or columns of y that correspond to a range of the grids.
   static Range of_all_grids(Range range, Index step, Index y_size) {
     return {range.begin * step, std::min(range.end * step, y_size)};
   }
@@ -282,7 +282,7 @@ class ConvolutionPlan final : public Plan {
       }
   }
 
-  /// One row of a panel and a grid.
+  /// Multiplies one row of a panel and a grid.
   void multiply(const Task& task, Index first_block, Index blocks, Index panel, std::size_t of_grid, Index row,
                 const Arguments& arguments, const float* strip) const {
     const Grid& grid = shape_.grids[of_grid];
@@ -356,7 +356,7 @@ std::vector<TileKind> kinds_for(Index x, Index y, Index group) {
   return kinds;
 }
 
-/// The largest tiles of a kind: those of few vectors have more positions.
+/// The largest tiles of a kind: those with fewer vectors have more positions.
 std::vector<TileShape> tiles_for(const ConvolutionShape& shape, const Kernels& kernels) {
   std::vector<TileShape> tiles;
   const auto& table = kernels.tile[static_cast<std::size_t>(shape.kind)];

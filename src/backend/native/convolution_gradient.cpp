@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of depthwise convolutions to their weights, in blocks of channels. Each row of x, with zeros for its
-// padding, is multiplied by the rows of dy that see it; a tap's sums stay in a vector, a lane for each channel.
+// Gradients of depthwise convolutions with respect to their weights, in blocks of channels. Each row of x, with zeros
+// for its padding, is multiplied by the rows of dy that read it; the sums of a tap stay in one vector, with a lane for
+// each channel.
 #include "blocked.hpp"
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
@@ -31,9 +32,9 @@ class DepthwiseWeightsPlan final : public Plan {
   static detail::Window axis(const op::ConvGradient& op, std::size_t i) {
     return detail::window(op.x, i, op.w[i + 2], op.pads, op.strides, op.dilations);
   }
-  /// Vectors of a row of x that some window reads.
+  /// Vectors of a row of x that are read by some window.
   static Index line(const detail::Window& w) { return (w.outputs() - 1) * w.stride + (w.kernel - 1) * w.dilation + 1; }
-  /// A row of x, and the sums of all taps.
+  /// Space for a row of x and the sums of all taps.
   static std::size_t scratch_bytes(const op::ConvGradient& op, Index lanes) {
     const Index vectors = line(axis(op, 1)) + op.w[2] * op.w[3];
     return (static_cast<std::size_t>(vectors * lanes) * sizeof(float) + 63) / 64 * 64;

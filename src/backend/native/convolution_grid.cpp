@@ -8,19 +8,19 @@ namespace benanza::native {
 
 namespace {
 
-/// Steps to the first place that is not below `limit`: least i >= 0 with at + i * step >= limit.
+/// The number of steps to the first position not below `limit`: least i >= 0 with at + i * step >= limit.
 Index steps_to(Index limit, Index at, Index step) { return at >= limit ? 0 : (limit - at + step - 1) / step; }
 
 }  // namespace
 
-// Element o of y meets tap k where o + pad - k * dilation is a multiple of the stride; it then sees the element of x
-// that this multiple counts. Equal remainders repeat every stride / gcd(stride, dilation) taps.
+// Element o of y uses tap k if o + pad - k * dilation is a multiple of the stride; the quotient is the index of the
+// element of x that it reads. Equal remainders repeat every stride / gcd(stride, dilation) taps.
 GridAxis::GridAxis(const detail::Window& reverse, Index x_size, Index first_output)
     : outputs((reverse.size - first_output + reverse.stride - 1) / reverse.stride), first(first_output) {
   const Index common = std::gcd(reverse.stride, reverse.dilation), step = reverse.stride / common;
   const auto from_first = [&](Index k) { return first + reverse.pad_begin - k * reverse.dilation; };
   const Index most = std::min(step, reverse.kernel);
-  Index nearest = 0;  // the first tap sees the last element of x
+  Index nearest = 0;  // the first tap reads the last element of x
   while (nearest < most && from_first(nearest) % reverse.stride != 0) ++nearest;
   const Index taps = nearest < most ? (reverse.kernel - nearest + step - 1) / step : 0;
   window = {.size = x_size, .kernel = taps, .dilation = reverse.dilation / common};

@@ -55,7 +55,7 @@ std::optional<ConvolutionShape> ConvolutionShape::make(const op::Conv& op, TileK
                          .columns = detail::window(op.x, 1, op.w[3], op.pads, op.strides, op.dilations)};
   for (auto* axis : {&shape.rows, &shape.columns})
     if (axis->kernel == 1) axis->dilation = 1;
-  // A plane that each window sees one element of is one long row.
+  // If each window reads a single element of the plane, the plane is one long row.
   auto &h = shape.rows, &w = shape.columns;
   if (shape.kernel_taps == 1 && h.outputs() == h.size && w.outputs() == w.size && h.pad_begin == 0 &&
       w.pad_begin == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cumulative: one row after the other, columns beside each other.
+// Cumulative: one row after another, with adjacent columns processed together.
 #include "context.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ T joined(T a, T b) {
   }
 }
 
-/// `n` columns of one outer index.
+/// Processes `n` columns of one outer index.
 template <class T, bool product>
 void accumulate(const op::Cumulative& op, const void* from, void* to, Index place, Index n) {
   const auto* x = static_cast<const T*>(from) + place;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum of one or two tensors, generic: a loop for each label. The last label of the result is taken as a row wherever
-// an operand runs along it contiguously; otherwise the summed label that both operands share contiguously is a dot
+// Einsum of one or two tensors, generic: a loop for each label. If an operand is contiguous along the last label of the
+// result, that label is processed as a row. Otherwise, a summed label along which both operands are contiguous is a dot
 // product.
 #include "context.hpp"
 
@@ -15,8 +15,8 @@ struct Loop {
   Index label = 0, size = 1, a_stride = 0, b_stride = 0;
 };
 
-/// Stride of a label in a tensor: 0 where it is absent or the tensor broadcasts, the sum of both where it occurs twice
-/// (a diagonal).
+/// Stride of a label in a tensor: 0 if it is absent or the tensor broadcasts, the sum of both strides if it occurs
+/// twice (a diagonal).
 Index stride_of(const TensorShape& shape, const TensorShape& labels, Index label) {
   Index stride = 1, result = 0;
   for (std::size_t i = shape.size(); i-- > 0;) {

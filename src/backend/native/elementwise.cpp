@@ -9,7 +9,7 @@ namespace benanza::native {
 
 namespace {
 
-/// Plans of a finished chain: ordinary stores, and non-temporal ones where the result is large.
+/// Plans of a finished chain: with ordinary stores and, if the result is large, with non-temporal ones.
 Plans plans_of(Chain chain, const Context& context, const Operands& operands, const std::string& family) {
   chain.finish();
   const std::size_t scratch = (chain.scratch_bytes() + 63) / 64 * 64;
@@ -43,8 +43,8 @@ Unsupported no_kernel(std::string_view kind, ElementwiseFn fn, DataType type) {
 
 namespace {
 
-/// A function of an 8-bit tensor as a table of its 256 values: computed in f32 as a plan is made, looked up ever after.
-/// Nothing where a step has another operand or no kernel.
+/// A function of an 8-bit tensor as a table of its 256 values: computed in f32 when a plan is made, then only looked
+/// up. Empty if a step has another operand or no kernel.
 std::optional<std::vector<std::uint8_t>> table_of(const op::Unary& op, const Kernels& kernels) {
   std::vector<PostOp> steps{PostOp(op.fn, op.alpha, op.beta)};
   steps.insert(steps.end(), op.post.begin(), op.post.end());
@@ -137,7 +137,7 @@ Result plans(const op::BatchNorm& op, const Context& context) {
       pool->parallel(threads, [&](int thread) {
         const Range mine = share(chain.elements(), threads, thread, 64);
         if (mine.size() <= 0) return;
-        // Each thread folds the four vectors into two for the channels that it meets; nothing is waited for.
+        // Each thread folds the four vectors into two for the channels that it processes, so none waits for another.
         auto* workspace = static_cast<std::byte*>(arguments.workspace) + static_cast<std::size_t>(thread) * scratch;
         auto* factor = reinterpret_cast<float*>(workspace);
         float* shift = factor + channels;

@@ -25,7 +25,7 @@ Complex root(double turns) {
           static_cast<float>(std::sin(std::numbers::pi * turns))};
 }
 
-/// Forward transforms of a power of two, in place.
+/// Forward transforms whose length is a power of two, in place.
 class PowerOfTwo {
  public:
   explicit PowerOfTwo(Index n) : roots_(static_cast<std::size_t>(n)), reversed_(static_cast<std::size_t>(n)) {
@@ -53,8 +53,8 @@ class PowerOfTwo {
   std::vector<std::size_t> reversed_;
 };
 
-/// Forward transforms of any length, in place; `numbers()` are worked on, the first n of them are the operand and the
-/// result.
+/// Forward transforms of any length, in place. They use `numbers()` values of the buffer; the first n are the operand
+/// and the result.
 class Transform {
  public:
   explicit Transform(Index n)
@@ -77,7 +77,7 @@ class Transform {
     for (std::size_t i = 0; i < n_; ++i) data[i] = data[i] * chirp_[i];
     std::fill(data + n_, data + padded_, Complex{});
     inner_.run(data);
-    for (std::size_t i = 0; i < padded_; ++i) data[i] = conjugate(data[i] * filter_[i]);  // back by conjugates
+    for (std::size_t i = 0; i < padded_; ++i) data[i] = conjugate(data[i] * filter_[i]);  // inverse by conjugates
     inner_.run(data);
     const auto scale = 1 / static_cast<float>(padded_);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -92,7 +92,7 @@ class Transform {
   std::vector<Complex> chirp_{}, filter_{};
 };
 
-/// The numbers of one transform; of an inverse one conjugated.
+/// Collects the numbers of one transform, conjugated if it is an inverse one.
 void gather(const op::Fourier& op, const float* x, const float* window, Index frame, Complex* data) {
   const Index parts = op.real ? 1 : 2, stride = op.x[2] * parts;
   const Index given = std::min(op.needed(), op.x[1] - frame * op.step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written rather than read: Generate, Trilu and OneHot.
+// Layers that write rather than read: Generate, Trilu and OneHot.
 #include "context.hpp"
 #include <benanza/plan/element.hpp>
 
@@ -50,7 +50,7 @@ Plans windows(const op::Generate& op, const Context& context) {
       });
 }
 
-/// Rows of zeros, in eye with a one each.
+/// Rows of zeros; for eye, with a single one in each.
 Plans zeros(const op::Generate& op, const Context& context, std::size_t size) {
   const bool eye = op.fn == op::GenerateFn::eye;
   const Index rows = eye ? op.y[0] : 1, columns = op.y.back();
@@ -123,7 +123,7 @@ Result plans(const op::OneHot& op, const Context& context) {
       [=, &kernels = context.kernels, pool = context.pool, threads = context.threads,
        bytes = static_cast<Index>(bytes_of(op.type))](const Arguments& arguments) {
         const std::byte *off = input<std::byte>(arguments, 1), *on = off + bytes;
-        // Runs of equal depth; where there is one place behind each depth, of all depths.
+        // Runs of equal depth; if each depth has a single position, runs over all depths.
         const Index run = inner == 1 ? depth : inner;
         pool->split(element_count(op.y) / run, threads, 1, [&](Index begin, Index end) {
           for (Index row = begin; row < end; ++row) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of element-wise functions, of softmax and of normalisations. With n = (x - mean) / deviation, g = dy scale
-// and sums over what shares a statistic: dx = (g - sum(g) / count - n sum(g n) / count) / deviation, which is dy times
-// a factor, x times a slope and a shift.
+// and sums over the elements that share a statistic: dx = (g - sum(g) / count - n sum(g n) / count) / deviation, which
+// is dy times a factor, plus x times a slope, plus a shift.
 #include "context.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct GradientSums {
   double dy = 0, product = 0;  // sums of dy and of dy (x - mean)
 };
 
-/// What dx is made by.
+/// The coefficients of dx.
 struct GradientLine {
   float factor = 1, slope = 0, shift = 0;
 
@@ -30,13 +30,13 @@ double inverse_deviation(float variance, double epsilon) {
   return 1 / std::sqrt(static_cast<double>(variance) + epsilon);
 }
 
-/// Where a layer's operands are.
+/// The positions of a layer's operands.
 struct NormPlaces {
   std::size_t mean = 0, var = 0;
   explicit NormPlaces(const op::NormGradient& op) : mean(op.affine ? 3 : 2), var(op.has_mean() ? mean + 1 : mean) {}
 };
 
-/// Batch and group: sums of each channel of each image, then of what shares a statistic, then dx.
+/// Batch and group: sums for each channel of each image, then for the elements that share a statistic, then dx.
 Result channel_plans(const op::NormGradient& op, const Context& context) {
   const Index images = op.x[0], channels = op.x[1], inner = op.x[2], in_group = channels / op.groups;
   const bool batch = op.of == op::NormGradientOf::batch;
@@ -89,7 +89,7 @@ Result channel_plans(const op::NormGradient& op, const Context& context) {
       sizeof(GradientSums) * (planes + static_cast<std::size_t>(statistics)));
 }
 
-/// Layer and RMS: a row at a time, and for the weights sums of each thread first.
+/// Layer and RMS: one row at a time; for the weights, each thread first accumulates its own sums.
 Result row_plans(const op::NormGradient& op, const Context& context) {
   const Index rows = op.x[0], n = op.x[1];
   const NormPlaces at(op);
@@ -131,7 +131,7 @@ Result row_plans(const op::NormGradient& op, const Context& context) {
       op.affine ? sizeof(float) * static_cast<std::size_t>(of_thread) * static_cast<std::size_t>(context.threads) : 0);
 }
 
-/// A row of a softmax gradient: dx = y (dy - sum), or dx = dy - exp(y) sum.
+/// One row of a softmax gradient: dx = y (dy - sum), or dx = dy - exp(y) sum.
 void softmax_gradient_row(const Kernels& kernels, bool log, const float* dy, const float* y, float* dx, Index n) {
   if (!log) {
     const float sum = kernels.dot(dy, y, n);

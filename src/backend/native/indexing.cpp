@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gather and scatter families. Scatters divide the result among the threads: each copies its part, unless that is
-// updated in place, and then applies the updates that fall into it in their order, so that the later one wins as ONNX
-// has it and no thread waits for another.
+// The gather and scatter families. Scatters divide the result among the threads. Each thread copies its part, unless
+// the result is updated in place, and then applies the updates within its part in order. So the later update wins, as
+// ONNX requires, and no thread waits for another.
 #include "context.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ Index product(const TensorShape& shape, std::size_t begin, std::size_t end) {
   return result;
 }
 
-/// Copies that are too short for a call of memcpy.
+/// Copies that are too short to justify a call of memcpy.
 void copy_slice(const Kernels& kernels, const std::byte* from, std::byte* to, std::size_t bytes) {
   if (bytes == 4) std::copy_n(from, 4, to);
   else if (bytes == 8) std::copy_n(from, 8, to);
@@ -191,7 +191,7 @@ Result plans(const op::ScatterElements& op, const Context& context) {
                         kernels.copy(input<std::byte>(arguments, 0) + begin * bytes, y + begin * bytes,
                                      static_cast<std::size_t>((end - begin) * bytes));
                       TensorShape at = TensorShape::filled(rank, 0);
-                      Index base = 0;  // offset of everything but the axis
+                      Index base = 0;  // offset without the axis
                       for (Index u = 0; u < updates; ++u) {
                         const Index to = base + index_at(arguments.inputs[1], *index, u, op.x[axis]) * strides[axis];
                         if (to >= begin && to < end)
@@ -214,7 +214,7 @@ Result plans(const op::ScatterNd& op, const Context& context) {
   const Index tuple = op.indices.back(), tuples = element_count(op.indices) / std::max<Index>(tuple, 1);
   const Index slice = product(op.x, static_cast<std::size_t>(tuple), op.x.size()),
               slices = element_count(op.x) / std::max<Index>(slice, 1);
-  // A part is a range of slices, or where there are fewer than threads, a range of elements of each slice.
+  // A part is a range of slices or, if there are fewer slices than threads, a range of elements of each slice.
   return one_plan(context, op.operands(), "scatter:slices",
                   [=, &kernels = context.kernels, pool = context.pool, threads = context.threads,
                    bytes = static_cast<Index>(bytes_of(op.type))](const Arguments& arguments) {
@@ -266,7 +266,8 @@ Result plans(const op::TensorScatter& op, const Context& context) {
       0, 0);
 }
 
-/// Each thread makes its rows of the table: zeros, then the slices whose index is one of them.
+/// Each thread computes its rows of the table: it writes zeros, then adds the slices whose index selects one of its
+/// rows.
 Result plans(const op::GatherGradient& op, const Context& context) {
   const auto index = index_class(op.index_type);
   if (op.type != DataType::f32 || !index) return unsupported(op.kind, op.type);

@@ -11,14 +11,14 @@ namespace benanza::native {
 
 namespace {
 
-/// The windows of a convolution: all axes but the last one are outer ones.
+/// The windows of a convolution; all axes except the last are outer ones.
 struct Windows {
   std::vector<detail::Window> axes{};
   Index channels = 1, plane = 1, taps = 1, width = 1;
   std::uint8_t padding = 0;
 
-  /// Where tap `tap` of the windows on one line begins in its channel; nothing outside of it. `line` counts the lines
-  /// of the result.
+  /// The start of tap `tap` of the windows on one line in its channel; empty if it is outside. `line` is a line of the
+  /// result.
   [[nodiscard]] std::optional<Index> line_of(Index line, Index tap) const {
     Index offset = 0, size = axes.back().size;
     tap /= axes.back().kernel;
@@ -34,13 +34,13 @@ struct Windows {
     return offset;
   }
 
-  /// `count` windows of one line from number `first` on, to columns of the buffer.
+  /// Copies `count` windows of one line, starting with number `first`, to columns of the buffer.
   void copy(const std::uint8_t* x, Index line, Index first, Index count, std::uint8_t* to) const {
     const auto& last = axes.back();
     for (Index tap = 0; tap < taps; ++tap) {
       const auto begin = line_of(line, tap);
       const Index offset = first * last.stride + tap % last.kernel * last.dilation - last.pad_begin;
-      const auto reached = [&](Index limit) {  // windows whose tap lies before `limit`
+      const auto reached = [&](Index limit) {  // windows whose tap is before `limit`
         return std::clamp<Index>(offset >= limit ? 0 : (limit - offset + last.stride - 1) / last.stride, 0, count);
       };
       const Index from = begin ? reached(0) : count, until = begin ? reached(last.size) : count;
@@ -72,7 +72,7 @@ Columns matrix_columns(Index depth, Index n, Index width, bool transposed) {
 
 Columns window_columns(const op::Conv& op, std::uint8_t padding, Index width) {
   Windows windows{.channels = op.w[1], .width = width, .padding = padding};
-  bool points = true;  // every window is one element, and none is left out
+  bool points = true;  // every window is one element, and none is skipped
   for (std::size_t i = 0; i + 2 < op.x.size(); ++i) {
     const auto axis = detail::window(op.x, i, op.w[i + 2], op.pads, op.strides, op.dilations);
     points = points && axis.kernel == 1 && axis.stride == 1 && axis.outputs() == axis.size && axis.pad_begin == 0;

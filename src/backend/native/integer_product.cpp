@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and matrix products of 8-bit integers with zero points on either side. What is read by rows (a, and the
-// weights of a convolution) and by panels of columns (b, and the windows) is brought into units of 32 bits, constants
-// before anything is timed; a thread packs a panel of the others and multiplies it with all rows while the cache holds
-// it. Sums are exact in 32 bits.
+// Convolutions and matrix products of 8-bit integers with zero points on either side. Operands read by rows (a, and the
+// weights of a convolution) and by panels of columns (b, and the windows) are packed into units of 32 bits. Constants
+// are packed before anything is timed. For other columns, a thread packs a panel and multiplies it by all rows while it
+// is in the cache. Sums are exact in 32 bits.
 #include "integer_columns.hpp"
 #include <benanza/model/quantization.hpp>
 #include <benanza/plan/batch_offset.hpp>
@@ -16,8 +16,8 @@ namespace benanza::native {
 
 namespace {
 
-/// Rows of a task, a multiple of what every kernel takes at once: their sums stay in the first-level cache, and threads
-/// have something to divide where there are few panels.
+/// Rows of a task, a multiple of what every kernel processes at once. Their sums fit the first-level cache, and there
+/// is enough work to divide among the threads even with few panels.
 constexpr Index rows_of_task = 96;
 
 /// One side of the product.
@@ -25,11 +25,11 @@ struct Side {
   std::size_t input = 0;
   bool constant = false, has_sign = false;
   Index matrices = 1;
-  std::int32_t subtract = 0;  ///< from each element when it is packed
-  std::int32_t zero = 0;      ///< the zero point as it is packed
+  std::int32_t subtract = 0;  ///< subtracted from each element during packing
+  std::int32_t zero = 0;      ///< the zero point after packing
 };
 
-/// Which matrices make one matrix of the result: numbers of those of each side, and where it begins.
+/// The matrices that form one matrix of the result: the number of each side's matrix, and the offset of the result.
 struct Entry {
   Index rows = 0, columns = 0, y = 0, bias = 0;
 };
@@ -75,11 +75,11 @@ class IntegerPlan final : public Plan {
         pool_(context.pool) {}
 
  private:
-  /// In bytes, but for the first two.
+  /// In bytes, except for the first two.
   struct Sizes {
     Index units = 0, panels = 0;
     std::size_t row = 0, panel = 0;  ///< packed
-    std::size_t rows = 0;            ///< packed in the call
+    std::size_t rows = 0;            ///< packed during the call
     std::size_t buffer = 0, tile = 0, floats = 0;
 
     [[nodiscard]] std::size_t of_thread() const { return panel + buffer + tile + floats; }
@@ -133,7 +133,7 @@ class IntegerPlan final : public Plan {
     return static_cast<Byte*>(packed) + static_cast<std::size_t>(matrix * sizes_.panels + panel) * sizes_.panel;
   }
 
-  /// Rows [begin, end) of all matrices.
+  /// Packs rows [begin, end) of all matrices.
   void pack_rows(const std::uint8_t* x, Index begin, Index end, void* packed) const {
     const Problem& p = problem_;
     for (Index row = begin; row < end; ++row)
@@ -175,7 +175,7 @@ class IntegerPlan final : public Plan {
     pool_->parallel(threads(), [&](int thread) {
       const Range mine = share(static_cast<Index>(p.entries.size()) * sizes_.panels * chunks, threads(), thread);
       std::byte* const scratch = workspace + sizes_.rows + static_cast<std::size_t>(thread) * sizes_.of_thread();
-      Index packed = -1;  // the panel in the scratch space
+      Index packed = -1;  // the panel now in the scratch space
       for (Index task = mine.begin; task < mine.end; ++task) {
         const Index number = task / chunks, panel = number % sizes_.panels;
         const Entry& entry = p.entries[static_cast<std::size_t>(number / sizes_.panels)];
@@ -241,7 +241,8 @@ class IntegerPlan final : public Plan {
   std::shared_ptr<const ThreadPool> pool_;
 };
 
-/// The plan of a problem without zero points and source of columns; `weights_are_rows`: w is on the side of the rows.
+/// The plan of a problem whose zero points and source of columns are not set yet; `weights_are_rows`: w is the side
+/// with the rows.
 template <class Op, class MakeColumns>
 Result plan_of(const Op& op, Problem problem, bool weights_are_rows, const Context& context, MakeColumns make_columns) {
   const bool bytes = context.kernels.integer_bytes.elements != 0;

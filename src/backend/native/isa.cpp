@@ -7,7 +7,7 @@
 
 namespace benanza::native {
 
-// One line for each kernel file: it adds its functions to the table.
+// One line for each kernel file, which adds its functions to the table.
 #define BENANZA_DECLARE_KERNELS(isa)  \
   namespace isa {                     \
   void add_unary(Kernels&);           \
@@ -58,7 +58,7 @@ bool runs_here(Isa isa) {
   switch (isa) {
     case Isa::baseline: return true;
 #if defined(__x86_64__)
-    // Every processor with AVX2 has F16C, which clang 14 cannot ask for.
+    // Every processor with AVX2 also has F16C, which clang 14 cannot query.
     case Isa::avx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case Isa::avx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

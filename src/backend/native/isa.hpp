@@ -12,7 +12,7 @@ namespace benanza::native {
 enum class Isa : std::uint8_t { baseline, avx2, avx512 };
 inline constexpr std::array<std::string_view, 3> isa_names{"baseline", "avx2", "avx512"};
 
-/// Compiled in and understood by this processor and its operating system.
+/// Whether the instruction set is compiled in and supported by this processor and its operating system.
 [[nodiscard]] bool runs_here(Isa isa);
 [[nodiscard]] Isa widest_isa();
 /// The table of an instruction set; throws UsageError unless runs_here(isa).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss and its gradient. The logarithm of the sum of a place's exponentials, then the score of its target. A sum over
-// all places is one of each thread first.
+// Loss and its gradient. For each position, the logarithm of the sum of its exponentials, then the score of its target.
+// For a sum over all positions, each thread first computes its own.
 #include "context.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index most_places = 256;
 
-/// The logarithms of the sums of exponentials at `n` neighbouring places.
+/// The logarithms of the sums of exponentials at `n` adjacent positions.
 void log_sums(const Kernels& kernels, const float* x, Index classes, Index inner, Index n, float* result) {
   const auto max = static_cast<std::size_t>(Fold::max);
   if (inner == 1) {
@@ -79,7 +79,7 @@ Result plans(const op::Loss& op, const Context& context) {
 
 namespace {
 
-/// The sum of the targets' weights, which a mean divides by.
+/// The sum of the targets' weights, by which a mean divides.
 double sum_of_weights(const op::LossGradient& op, const Arguments& arguments, std::size_t index) {
   if (!op.weighted) return static_cast<double>(op.targets());
   double sum = 0;

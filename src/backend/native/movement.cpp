@@ -10,7 +10,7 @@ namespace benanza::native {
 
 namespace {
 
-/// One copy between argument pairs.
+/// One copy between a pair of arguments.
 struct Move {
   std::size_t from = 0, to = 0;
   StridedCopy copy;
@@ -69,7 +69,7 @@ Result plans(const op::Pad& op, const Context& context) {
   std::vector<std::vector<Index>> sources(y.size());
   for (std::size_t i = 0; i < y.size(); ++i)
     for (Index k = 0; k < y[i]; ++k) sources[i].push_back(padded_source(k, op.begins[i], op.x[i], op.mode));
-  // The part [inside, inside + run) of a row is one copy; the borders go by table.
+  // The part [inside, inside + run) of a row is a single copy; the borders use the table.
   const Index inside = std::clamp<Index>(op.begins[last], 0, y[last]);
   const Index run = std::max<Index>(
       0, std::min(op.x[last] + std::min<Index>(op.begins[last], 0) + std::min<Index>(op.ends[last], 0), y[last]));

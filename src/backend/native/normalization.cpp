@@ -55,7 +55,7 @@ Result plans(const op::LayerNorm& op, const Context& context) {
                                output<float>(arguments) + begin * inner, end - begin, inner, epsilon);
                       });
                     });
-  // A row's sum is normalised while the first-level cache has it: where it is an output, or in place.
+  // A row's sum, stored in its output or in place, is normalised while the first-level cache holds it.
   const auto sum = kernels.binary[static_cast<std::size_t>(Arithmetic::f32)][static_cast<std::size_t>(Form::vectors)]
                                  [static_cast<std::size_t>(ElementwiseFn::add)];
   return one_plan(context, op.operands(), "residual_" + algorithm,
@@ -78,7 +78,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
   const Index channels = op.x[1], inner = op.x[2], in_group = channels / op.groups, groups = op.x[0] * op.groups;
   const auto& kernels = context.kernels;
   const auto epsilon = static_cast<float>(context.numbers.epsilon);
-  // Channels [begin, end) of a group whose moments are known.
+  // Normalises channels [begin, end) of a group whose moments are known.
   const auto normalise = [=, &kernels](const Arguments& arguments, Index group, const Moments& m, Index begin,
                                        Index end) {
     const float factor = 1.0F / std::sqrt(static_cast<float>(m.m2 / m.count) + epsilon),
@@ -103,7 +103,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
                       });
                     });
   }
-  // Fewer groups than threads: each group is divided, moments first.
+  // If there are fewer groups than threads, each group is divided, moments first.
   return one_plan(
       context, op.operands(), "group_norm:shares",
       [=, &kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An optimizer's step, in place: each thread walks its part of all tensors once. In mixed precision a block of
-// gradients is widened, the weights in f32 follow it, and those of 16 bits are rounded from them.
+// An optimizer's step, in place: each thread traverses its part of all tensors once. In mixed precision, a block of
+// gradients is widened, the f32 weights are updated with it, and the 16-bit weights are rounded from them.
 #include "context.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ OptimizerNumbers numbers_of(op::OptimizerRule rule) {
   return numbers;
 }
 
-constexpr Index optimizer_block = 1024;  // floats that the first-level cache holds beside all states
+constexpr Index optimizer_block = 1024;  // floats that fit the first-level cache along with all states
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling in the plain layout, for what libraries lack (indices, lp, odd dilations) and as a candidate. Maximum and
-// average fold the rows that a row of the result reads into one padded row and slide along it; the rest goes tap by
-// tap. A window that is the whole plane is a reduction. In blocks of channels, maximum and average fold rows and then
-// columns, vector by vector; common small windows at once.
+// Pooling in the plain layout, for what libraries lack (indices, lp, odd dilations) and as another candidate. Maximum
+// and average fold the rows that a row of the result reads into one padded row and slide along it; all other modes go
+// tap by tap. A window that covers the whole plane is a reduction. In blocks of channels, maximum and average fold rows
+// and then columns, vector by vector, but process common small windows in one step.
 #include "blocked.hpp"
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
@@ -16,13 +16,13 @@ namespace benanza::native {
 
 namespace {
 
-/// One axis, and for each output one over the taps that count for an average.
+/// One axis and, for each output, 1 / (the number of taps that count for an average).
 struct Axis {
   detail::Window window{};
   Index outputs = 0;
   std::vector<float> share{};
 
-  /// Outputs [begin, end) for which tap k lies in x.
+  /// Outputs [begin, end) whose tap k is inside x.
   [[nodiscard]] Range reached(Index k) const {
     const Index offset = k * window.dilation - window.pad_begin;  // reads o * stride + offset
     const Index first = offset >= 0 ? 0 : (-offset + window.stride - 1) / window.stride;
@@ -35,7 +35,7 @@ struct Geometry {
   op::Pool op{};
   std::vector<Axis> axes{};  // always three: depth, height, width
   Index plane = 1, y_plane = 1;
-  Index line = 1;  // cells that a row of the result spans
+  Index line = 1;  // cells covered by a row of the result
 };
 
 Geometry geometry(const op::Pool& op) {
@@ -46,7 +46,7 @@ Geometry geometry(const op::Pool& op) {
     Axis axis{.window = detail::window(op.x, i, op.kernel[i], op.pads, op.strides, op.dilations)};
     axis.outputs = axis.window.outputs();
     const Index limit = axis.window.size + axis.window.pad_end -
-                        detail::at_or(op.ceil_pads, i, 0);  // cells that ceil_mode added never count
+                        detail::at_or(op.ceil_pads, i, 0);  // cells added by ceil_mode never count
     for (Index o = 0; o < axis.outputs; ++o) {
       Index count = 0;
       for (Index k = 0; k < axis.window.kernel; ++k) {
@@ -65,8 +65,8 @@ Geometry geometry(const op::Pool& op) {
   return g;
 }
 
-/// Calls `visit(row of x, first output, count, x offset of the first, stride)` for each tap that row (d, h) of the
-/// result reads.
+/// Calls `visit(row of x, first output, count, x offset of the first, stride)` for each tap that is read by row (d, h)
+/// of the result.
 template <class Visit>
 void for_each_tap(const Geometry& g, Index d, Index h, const Visit& visit) {
   const auto &dw = g.axes[0].window, &hw = g.axes[1].window, &ww = g.axes[2].window;
@@ -86,7 +86,7 @@ void for_each_tap(const Geometry& g, Index d, Index h, const Visit& visit) {
   }
 }
 
-/// Taps of a window that lie within x.
+/// Taps of a window that are inside x.
 Range taps_within(const detail::Window& w, Index o) {
   const Index at = o * w.stride - w.pad_begin;
   const Index begin = at >= 0 ? 0 : (-at + w.dilation - 1) / w.dilation;
@@ -94,7 +94,7 @@ Range taps_within(const detail::Window& w, Index o) {
   return {begin, std::max(begin, end)};
 }
 
-/// The rows of x that row (d, h) of the result reads, folded into one with neutral ends.
+/// Folds the rows of x that row (d, h) of the result reads into one row with neutral ends.
 void fold_window(const Kernels& kernels, const Geometry& g, const float* x, Index d, Index h, Fold fold, float* line) {
   const auto &dw = g.axes[0].window, &hw = g.axes[1].window, &ww = g.axes[2].window;
   std::fill_n(line, g.line, fold == Fold::max ? -std::numeric_limits<float>::infinity() : 0.0F);
@@ -130,7 +130,7 @@ void row_of_average(const Kernels& kernels, const Geometry& g, const float* x, I
 /// Floats of a line of results, in whole cache lines.
 Index index_line(const Geometry& g) { return (g.axes[2].outputs + 15) / 16 * 16; }
 
-/// `lines` has room for two: noted positions, and cells that a stride separates.
+/// `lines` has space for two: recorded positions, and cells separated by a stride.
 void row_of_indices(const Kernels& kernels, const Geometry& g, const float* x, Index base, Index d, Index h, float* y,
                     std::int64_t* at, float* lines) {
   const Index width = g.axes[2].outputs, stride = g.axes[2].window.stride;
@@ -211,7 +211,7 @@ class BlockedPoolPlan final : public Plan {
   [[nodiscard]] bool sums() const { return geometry_.op.mode == op::PoolMode::average; }
   [[nodiscard]] float neutral() const { return sums() ? 0.0F : -std::numeric_limits<float>::infinity(); }
 
-  /// Row `row` of the result of a block of channels. `line` keeps its neutral ends.
+  /// Computes row `row` of the result of a block of channels. `line` keeps its neutral ends.
   void run(const float* x, Index row, float* y, float* line, std::vector<float>& scale) const {
     const auto &h = geometry_.axes[1].window, &w = geometry_.axes[2].window;
     const Index lanes = kernels_.lanes, skipped = std::max<Index>(-w.pad_begin, 0),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of pools, one channel of an image at a time: a maximum's go to the places that forward noted; an average's
-// are spread along a line, which is added to each row of the window.
+// Gradients of pools, one channel of an image at a time. A maximum's gradients go to the positions that the forward
+// pass recorded; an average's are spread along a line, which is added to each row of the window.
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
 
@@ -12,7 +12,7 @@ namespace benanza::native {
 
 namespace {
 
-/// One axis, and for each window one over the cells that its average is taken over.
+/// One axis and, for each window, 1 / (the number of cells that its average is taken over).
 struct SpreadAxis {
   detail::Window window{};
   Index outputs = 1;
@@ -39,7 +39,7 @@ std::vector<SpreadAxis> spread_axes(const op::PoolGradient& op) {
   return axes;
 }
 
-/// Row (d, h) of the result's gradient, spread over the width: what each row of its window gets.
+/// Spreads row (d, h) of the result's gradient over the width, to obtain the values for each row of its window.
 void spread_row(const Kernels& kernels, const SpreadAxis& width, const float* dy, float factor, float* scaled,
                 float* line) {
   const detail::Window& w = width.window;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products with weights: b lies in panels of some vectors of columns. A block of rows of a stays in the
-// second-level cache while panel after panel passes; the few rows of a single tile stay there in their whole length.
-// Rows that lie a multiple of a page apart would fall into the same few lines of the first-level cache: a plan of its
-// own copies them closer together first. Weights of few bits stay as narrow as they are in memory. A thread expands a
-// piece of a panel to floats, and multiplies it while the first-level cache holds it; for few rows the floats do not
-// leave the registers.
+// Matrix products with weights: b is packed into panels of some vectors of columns. A block of rows of a stays in the
+// second-level cache while the panels pass one after another; the few rows of a single tile stay there over their whole
+// length. Rows at a distance of a multiple of the page size would map to the same few lines of the first-level cache,
+// so a separate plan first copies them closer together. Weights of few bits stay as narrow as they are in memory. A
+// thread expands a piece of a panel to floats and multiplies it while it is in the first-level cache; for few rows, the
+// floats stay in registers.
 #include "tile_epilogue.hpp"
 
 #include <algorithm>
@@ -16,18 +16,18 @@ namespace {
 
 constexpr Index block_rows = 96, block_depth = 512;
 constexpr Index line_floats = 16;        // floats in a cache line
-constexpr Index expanded_floats = 4096;  // of a piece of a panel
-constexpr Index rows_of_bytes = 4;       // rows of a panel that fill whole vectors of bytes, in any narrow type
+constexpr Index expanded_floats = 4096;  // size of a piece of a panel
+constexpr Index rows_of_bytes = 4;       // rows of a panel that fill whole vectors of bytes, for any narrow type
 
 constexpr Index parts_of_product(Index n, Index most) { return (n + most - 1) / most; }
-/// The size of equal parts, none above `most`.
+/// The size of equal parts, none larger than `most`.
 constexpr Index even_part(Index n, Index most) { return parts_of_product(n, parts_of_product(n, most)); }
 constexpr Index whole_bytes(Index rows) { return parts_of_product(rows, rows_of_bytes) * rows_of_bytes; }
 
-/// Elements that `Kernels::expand` knows.
+/// Types that `Kernels::expand` supports.
 bool is_narrow(DataType type) { return type == DataType::u2 || type == DataType::u4 || type == DataType::u8; }
 
-/// How a plan takes rows of a, and weights of 4 bits.
+/// How a plan reads rows of a, and weights of 4 bits.
 enum class ProductWay : std::uint8_t { as_they_are, copied_rows, narrow_weights };
 
 class ProductPlan final : public Plan {
@@ -59,7 +59,7 @@ class ProductPlan final : public Plan {
     if (way == ProductWay::narrow_weights) return "narrow_product";
     return std::string(way == ProductWay::copied_rows ? "copied_" : "") + (op.b_type ? "expanded_product" : "product");
   }
-  /// Floats between two copied rows.
+  /// Distance between two copied rows, in floats.
   static Index copied_stride(Index depth) {
     return parts_of_product(even_part(depth, block_depth), line_floats) * line_floats + line_floats;
   }
@@ -101,7 +101,7 @@ class ProductPlan final : public Plan {
     }
   }
 
-  /// Each panel has rows of zeros at its end where its own do not fill whole vectors of bytes.
+  /// Each panel ends with rows of zeros if its own rows do not fill whole vectors of bytes.
   void pack_narrow(const std::uint8_t* b, void* packed) const {
     std::memset(packed, 0, inputs()[1].bytes);
     auto* const to = static_cast<std::uint8_t*>(packed);
@@ -133,7 +133,7 @@ class ProductPlan final : public Plan {
   }
 
   void multiply(Range rows, Range panels, const Arguments& arguments, std::byte* workspace) const {
-    // Rows of one tile use a weight once and read a panel to its end: memory gives lines faster in one long run.
+    // Rows of one tile use a weight once and read a panel to its end: memory is faster in one long run.
     const bool once = rows.size() <= positions_ && copied_ == 0;
     const Index even = once ? k_ : even_part(k_, block_depth), depth = narrow_bits_ > 0 ? whole_bytes(even) : even;
     auto* const copied = reinterpret_cast<float*>(workspace + scratch(epilogue_));
@@ -162,7 +162,7 @@ class ProductPlan final : public Plan {
       epilogue_.finish(arguments, row * n_ + first, last - first, workspace);
   }
 
-  /// `multiply_panel` piece by piece; `expanded` holds the weights of one.
+  /// `multiply_panel` piece by piece; `expanded` holds the weights of one piece.
   void multiply_expanded(Range rows, Range depth, Index panel, const float* a, const std::uint8_t* w, float* expanded,
                          const Arguments& arguments) const {
     const Index row = vectors_of(panel) * lanes_, step = expanded_floats / width() / rows_of_bytes * rows_of_bytes;
@@ -174,7 +174,7 @@ class ProductPlan final : public Plan {
     }
   }
 
-  /// `a` has the first of the rows at the begin of the depth, and `w` the panel's weights.
+  /// `a` points to the first of the rows at the start of the depth, `w` to the panel's weights.
   void multiply_panel(Range rows, Range depth, Index panel, const float* a, const float* w,
                       const Arguments& arguments) const {
     static constexpr Index tap = 0;
@@ -200,7 +200,7 @@ class ProductPlan final : public Plan {
   }
 
   Index m_, n_, k_, lanes_, positions_, vectors_, copied_;
-  Index narrow_bits_;  // of an element of b; 0: a float
+  Index narrow_bits_;  // bits of an element of b; 0 for floats
   TileKind kind_;
   TileEpilogue epilogue_;
   const Kernels& kernels_;

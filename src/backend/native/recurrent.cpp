@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN: the inputs of all steps are multiplied at once, then step follows step. Threads take hidden units
-// of every direction. Weights are brought into panels, biases added up, before anything is timed; weights of 8 bits are
-// widened there, x of 8 bits in each call.
+// LSTM, GRU and RNN: the inputs of all steps are multiplied at once, then the steps run one after another. Threads take
+// hidden units of every direction. Before anything is timed, weights are packed into panels and biases are added.
+// Weights of 8 bits are widened in the packing, x of 8 bits in each call.
 #include "context.hpp"
 #include <benanza/model/quantization.hpp>
 #include <benanza/plan/element.hpp>
@@ -33,7 +33,7 @@ struct Sizes {
   [[nodiscard]] Index products() const { return steps * batch * padded() * gates; }
 };
 
-/// From way, gate, hidden unit, unit below to way, panel, unit below, gate, lane. `w(i)` is number i.
+/// Packs from way, gate, hidden unit, unit below to way, panel, unit below, gate, lane. `w(i)` is number i.
 template <class Weights>
 void pack_weights(const Sizes& z, Index below, Weights w, float* packed) {
   for (Index way = 0; way < z.ways; ++way)
@@ -46,7 +46,7 @@ void pack_weights(const Sizes& z, Index below, Weights w, float* packed) {
       }
 }
 
-/// b holds the biases of w and then those of r. The last gate of a GRU keeps both, r's behind.
+/// b holds the biases of w, then those of r. The last gate of a GRU keeps both, with that of r last.
 void pack_biases(const Sizes& z, const float* b, float* packed) {
   const bool apart = z.biases > z.gates;
   for (Index way = 0; way < z.ways; ++way)
@@ -106,7 +106,7 @@ class RecurrentPlan final : public Plan {
     else pack_weights(sizes_, below, number, to);
   }
 
-  /// x in f32: as it is given, or written to `to`.
+  /// x in f32: the input itself, or a copy written to `to`.
   const float* x(const Arguments& arguments, float* to) const {
     if (!op_.weight_type) return input<float>(arguments, 0);
     const auto* const given = input<std::byte>(arguments, 0);  // 8-bit values
@@ -132,7 +132,7 @@ class RecurrentPlan final : public Plan {
     auto* const y = output<float>(arguments);
 
     pool_->split(z.ways * z.panels(), threads(), 1, [&](Index begin, Index end) {
-      // Panels of one direction follow those of the other, in w as in the products.
+      // Panels of one direction follow those of the other, both in w and in the products.
       kernels_.recurrent_input[cell]({.x = wide_x,
                                       .w = input<float>(arguments, 1),
                                       .y = from_x,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of LSTM, GRU and RNN: step follows step, from the last that forward has taken. In each, threads take hidden
-// units of every direction: the product with the weights that gives their states' gradients, then their gates'.
+// Gradient of LSTM, GRU and RNN: the steps run one after another, starting with the last step of the forward pass. In
+// each, threads take hidden units of every direction: first the product with the weights, which yields the gradients of
+// their states, then those of their gates.
 #include "context.hpp"
 
 #include <cstring>
@@ -28,7 +29,7 @@ class RecurrentGradientPlan final : public Plan {
   static Index states(const op::RecurrentGradient& op, Index lanes) {
     return op.directions * op.y[1] * padded(op, lanes);
   }
-  /// The weights among the inputs.
+  /// The index of the weights among the inputs.
   static std::size_t weights(const op::RecurrentGradient& op) {
     return (op.every_step ? 1U : 0U) + (op.last_h ? 1U : 0U) + (op.last_c ? 1U : 0U);
   }
@@ -39,7 +40,8 @@ class RecurrentGradientPlan final : public Plan {
     return made;
   }
 
-  /// From way, gate and hidden unit, hidden unit of the step before to way, panel of the latter, the former, lane.
+  /// Packs from way, gate and hidden unit, hidden unit of the step before to way, panel of the latter, the former,
+  /// lane.
   void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
     if (i != weights(op_)) {
       std::memcpy(packed, plain, inputs()[i].bytes);
@@ -55,7 +57,7 @@ class RecurrentGradientPlan final : public Plan {
             *to++ = unit < hidden ? from[(way * depth + k) * hidden + unit] : 0.0F;
   }
 
-  /// Rows of hidden units, which lie one behind the other, to rows of whole vectors, or back.
+  /// Copies contiguous rows of hidden units to rows of whole vectors, or back.
   void spread(const float* from, float* to) const {
     const Index hidden = op_.y[2], wide = padded(op_, lanes_);
     for (Index row = 0; row < op_.directions * op_.y[1]; ++row)
@@ -83,7 +85,7 @@ class RecurrentGradientPlan final : public Plan {
     auto* const dgates = output<float>(arguments);
     const Index row = op_.gradients() * hidden, step_gates = batch * row, state = batch * hidden;
 
-    const auto run = [&](Index i) {  // steps in forward's order; -1: in front of the first
+    const auto run = [&](Index i) {  // steps in forward order; -1 is before the first
       pool_->split(wide / lanes_, threads(), 1, [&](Index begin, Index end) {
         for (Index way = 0; way < op_.directions; ++way) {
           const bool from_end = way == 1 || op_.reverse;

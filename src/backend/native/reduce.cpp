@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, ArgMax and ArgMin. What is kept and what is reduced alternates; the innermost of the two decides whether
-// runs are folded to numbers or rows to rows. One result per thread at least, otherwise the reduced elements are
-// divided.
+// Reductions, ArgMax and ArgMin. Kept and reduced dimensions alternate; the innermost of the two decides whether runs
+// are folded to numbers or rows to rows. If there are fewer results than threads, the reduced elements are divided
+// among the threads.
 #include "context.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Fn = op::ReduceFn;
 
-/// Kept and reduced dimensions with their strides in x; the innermost of x stands apart.
+/// Kept and reduced dimensions with their strides in x; the innermost dimension of x is separate.
 struct Shape {
   TensorShape kept{}, kept_strides{}, reduced{}, reduced_strides{};  // without the innermost
   Index inner = 1;
@@ -86,7 +86,7 @@ double combine(Fold fold, double a, double b) {
     default: return a + b;
   }
 }
-/// What follows the fold.
+/// The operation after the fold.
 float finish(Fn fn, double value, Index count) {
   switch (fn) {
     case Fn::mean: return static_cast<float>(value / static_cast<double>(count));
@@ -96,7 +96,7 @@ float finish(Fn fn, double value, Index count) {
   }
 }
 
-/// Maximum and sum of exponentials relative to it.
+/// Maximum and the sum of exponentials relative to it.
 struct LogSum {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
   void add(double other_largest, double other_sum) {
@@ -111,10 +111,10 @@ struct LogSum {
   }
 };
 
-/// Results [begin, end) where runs are reduced; `part` of the reduced runs' elements only.
+/// Result number `result` if runs are reduced; only over `part` of the reduced runs' elements.
 double reduce_runs(const Kernels& kernels, const Shape& shape, Fn fn, const float* x, Index result, Range part) {
   const Fold fold = fold_of(fn);
-  if (shape.reduced.empty() && shape.kept.size() <= 1 && fn != Fn::log_sum_exp)  // neighbouring runs
+  if (shape.reduced.empty() && shape.kept.size() <= 1 && fn != Fn::log_sum_exp)  // adjacent runs
     return kernels.fold[static_cast<std::size_t>(fold)](x + result * shape.inner + part.begin, part.size());
   const float* base = x + Shape::offset(shape.kept, shape.kept_strides, result);
   double value = neutral(fold);
@@ -214,7 +214,7 @@ Result plans(const op::Reduce& op, const Context& context) {
         sizeof(double) * static_cast<std::size_t>(results * threads));
   }
 
-  // Rows are folded into rows, strip by strip.
+  // Rows are folded into rows, one strip at a time.
   constexpr Index strip = 1024;
   return one_plan(
       context, op.operands(), "reduce:rows", [=, &kernels, pool = context.pool](const Arguments& arguments) {
@@ -229,7 +229,7 @@ Result plans(const op::Reduce& op, const Context& context) {
             float* y = output<float>(arguments) + at;
             const auto fold_all = [&](Fold how, float* accumulator) {
               std::fill_n(accumulator, width, static_cast<float>(neutral(how)));
-              // The innermost reduced dimension is walked by the kernel.
+              // The kernel traverses the innermost reduced dimension.
               const Index rows = shape.reduced.empty() ? 1 : shape.reduced.back(),
                           stride = shape.reduced.empty() ? 0 : shape.reduced_strides.back();
               for (Index r = 0; r < count; r += rows)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize and its gradient. Each resized axis is a table of taps and weights (ONNX Resize,
 // coordinate_transformation_mode); rows of x are interpolated along the last axis, kept, and blended over the outer
-// ones, vectorised.
+// axes, vectorised.
 #include "context.hpp"
 #include <benanza/plan/index_maps.hpp>
 
@@ -14,7 +14,7 @@ namespace benanza::native {
 
 namespace {
 
-/// Rows of x that make up one row of y.
+/// Rows of x that are combined into one row of y.
 struct Term {
   Index row = 0;
   float weight = 1;
@@ -69,7 +69,7 @@ Result plans(const op::Resize& op, const Context& context) {
               std::byte* y = output<std::byte>(arguments) + row * y_bytes;
               const std::byte* x = input<std::byte>(arguments, 0) + from * x_bytes;
               if (from == previous)
-                kernels.copy(y - y_bytes, y, static_cast<std::size_t>(y_bytes));  // the row above once more
+                kernels.copy(y - y_bytes, y, static_cast<std::size_t>(y_bytes));  // the same as the row above
               else if (width == y_width) kernels.copy(x, y, static_cast<std::size_t>(y_bytes));
               else kernels.gather[*size][0](x, width, axes[last].at.data(), y, y_width);
               previous = from;
@@ -78,7 +78,7 @@ Result plans(const op::Resize& op, const Context& context) {
         },
         0, 0);
   }
-  // Rows of x are interpolated along the last axis and kept as long as the next rows of y may want them; then whole
+  // Rows of x are interpolated along the last axis and kept as long as the next rows of y may need them; then whole
   // rows are blended.
   std::size_t terms = 1;
   for (std::size_t k = 0; k < last; ++k) terms *= static_cast<std::size_t>(axes[k].taps);
@@ -89,7 +89,7 @@ Result plans(const op::Resize& op, const Context& context) {
       [=, &kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {
         pool->parallel(threads, [&](int thread) {
           auto* lines = static_cast<std::byte*>(arguments.workspace) + static_cast<std::size_t>(thread) * scratch;
-          std::vector<Index> in_line(kept, -1);  // which row of x each line holds
+          std::vector<Index> in_line(kept, -1);  // the row of x that each line holds
           std::vector<Term> of_row;
           of_row.reserve(terms);
           const auto interpolated = [&](Index row) -> const float* {
@@ -115,8 +115,8 @@ Result plans(const op::Resize& op, const Context& context) {
       scratch * static_cast<std::size_t>(context.threads));
 }
 
-/// Rows of dy are spread over the width, and added to the rows of dx that made them. Leading axes that are not resized
-/// are divided among the threads.
+/// Rows of dy are spread over the width and added to the rows of dx that produced them. Leading axes that are not
+/// resized are divided among the threads.
 Result plans(const op::ResizeGradient& op, const Context& context) {
   if (op.type != DataType::f32 || op.x.size() < 2) return unsupported(op.kind, op.type);
   const op::Resize forward{.type = op.type,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample, RoiAlign and DeformConv: a table of taps and weights for some points, which serves all channels.
+// GridSample, RoiAlign and DeformConv: a table of taps and weights for some points, shared by all channels.
 #include "context.hpp"
 #include <benanza/detail/window.hpp>
 #include <benanza/plan/index_maps.hpp>
@@ -13,7 +13,7 @@ namespace benanza::native {
 
 namespace {
 
-/// Taps of `points` points: tap t of point i is at [t * points + i]. What lies outside has weight 0.
+/// Taps of `points` points: tap t of point i is at [t * points + i]. Taps outside have weight 0.
 struct PointTaps {
   Index points = 0, taps = 0;
   std::vector<std::int32_t> at{};
@@ -29,7 +29,7 @@ struct PointTaps {
     at[static_cast<std::size_t>(tap * points + point)] = static_cast<std::int32_t>(place);
     weight[static_cast<std::size_t>(tap * points + point)] = static_cast<float>(factor);
   }
-  /// Four taps from `first` on, at (row, column) between cells.
+  /// Sets four taps, starting with `first`, for (row, column) between cells.
   void set_bilinear(Index first, Index point, Index height, Index width, double row, double column, double factor) {
     const double top = std::floor(row), left = std::floor(column);
     for (int k = 0; k < 4; ++k) {
@@ -44,7 +44,7 @@ struct PointTaps {
   }
 };
 
-/// One axis of a grid's position: up to four cells, below 0 where they are padding.
+/// One axis of a grid's position: up to four cells, negative for padding.
 struct AxisTaps {
   std::array<Index, 4> at{};
   std::array<double, 4> weight{1, 1, 1, 1};
@@ -85,7 +85,7 @@ class PaddedAxis {
     if (at < 0 || at >= size_) at = op_.padding == op::GridPadding::zeros ? -1 : std::trunc(moved(at));
     return static_cast<Index>(at);
   }
-  /// Brought between the borders, as the padding has it.
+  /// Moves x between the borders, as the padding mode requires.
   [[nodiscard]] double moved(double x) const {
     if (op_.padding == op::GridPadding::zeros) return x;
     if (op_.padding == op::GridPadding::border) return std::clamp(x, 0.0, size_ - 1);
@@ -122,7 +122,7 @@ void combine_axes(const op::GridSample& op, const std::vector<PaddedAxis>& axes,
 /// A box of a RoiAlign and its samples.
 struct SampledBox {
   double top = 0, left = 0, cell_height = 0, cell_width = 0;
-  Index rows = 0, columns = 0;  // samples of a cell
+  Index rows = 0, columns = 0;  // samples per cell
 };
 SampledBox sampled_box(const op::RoiAlign& op, const float* corners) {
   const double shift = op.half_pixel ? 0.5 : 0;
@@ -223,12 +223,13 @@ Result plans(const op::RoiAlign& op, const Context& context) {
 
 Result plans(const op::DeformConv& op, const Context& context) {
   if (op.type != DataType::f32) return unsupported(op.kind, op.type);
-  constexpr Index most = 64;  // places of a table
+  constexpr Index most = 64;  // positions of a table
   const TensorShape y_shape = op.y();
   const Index places = y_shape[2] * y_shape[3], blocks = (places + most - 1) / most, kernel = op.kernel();
   const Index channels = op.x[1], height = op.x[2], width = op.x[3], depth = op.w[1] * kernel;
   const std::size_t scratch = static_cast<std::size_t>(channels * kernel * most) * sizeof(float);
-  // The sampled taps of some places, a row for each channel and tap; then rows times weights.
+  // The sampled taps of some positions form a row for each channel and tap; the rows are then multiplied by the
+  // weights.
   return one_plan(
       context, op.operands(), "deform_conv",
       [=, &kernels = context.kernels, pool = context.pool, threads = context.threads](const Arguments& arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions and softmax in types that no vector kernel is for, f64 and integers: plain loops, a strip of neighbouring
-// results at a time.
+// Reductions and softmax in types without vector kernels, f64 and integers: plain loops, one strip of adjacent results
+// at a time.
 #include "context.hpp"
 
 #include <algorithm>
@@ -42,14 +42,14 @@ struct Walk {
   [[nodiscard]] Index reduced_offset(Index i) const { return offset(reduced, reduced_strides, i); }
   [[nodiscard]] Index kept_offset(Index i) const { return offset(kept, kept_strides, i); }
   [[nodiscard]] Index count() const { return element_count(reduced); }
-  /// How many results from `at` on lie at equal distances in x, and that distance.
+  /// The number of results from `at` on that are equally spaced in x, and their distance.
   [[nodiscard]] std::pair<Index, Index> run_from(Index at) const {
     if (kept.empty()) return {1, 0};
     return {kept.back() - at % kept.back(), kept_strides.back()};
   }
 };
 
-/// What one element adds to a result. Integers wrap around.
+/// Folds one element into a result. Integers wrap around.
 template <class T>
 T folded(Fn fn, T result, T x) {
   using U = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
@@ -89,7 +89,7 @@ T finished(Fn fn, T value, Index count) {
   return value;
 }
 
-/// Results [begin, end).
+/// Computes results [begin, end).
 template <class T>
 void reduce(const Walk& walk, Fn fn, const T* x, T* y, Index begin, Index end) {
   const Index count = walk.count();
@@ -124,7 +124,7 @@ void reduce(const Walk& walk, Fn fn, const T* x, T* y, Index begin, Index end) {
   }
 }
 
-/// The first of the largest or smallest elements, counted along the one axis that is reduced.
+/// The first of the largest or smallest elements, counted along the single reduced axis.
 template <class T>
 void find_extremes(const Walk& walk, bool largest, const T* x, std::int64_t* y, Index begin, Index end) {
   const Index count = walk.count();

@@ -7,7 +7,7 @@ namespace benanza::native {
 
 namespace {
 
-/// Tiles of a transpose: two of them within the first-level cache, rows of whole cache lines.
+/// Tiles of a transpose: two of them fit the first-level cache, with rows of whole cache lines.
 Index tile_edge(std::size_t element_bytes) {
   return element_bytes == 1 ? 128 : element_bytes == 2 ? 64 : element_bytes == 4 ? 64 : 32;
 }
@@ -16,7 +16,7 @@ Index tile_edge(std::size_t element_bytes) {
 
 StridedCopy::StridedCopy(std::vector<Dimension> dimensions, std::size_t element_bytes, Index x_offset, Index y_offset)
     : dimensions_(folded(std::move(dimensions))), bytes_(element_bytes), x_offset_(x_offset), y_offset_(y_offset) {
-  // A short innermost run becomes one wider element where everything else is a multiple of it.
+  // A short innermost run becomes one wider element if everything else is a multiple of it.
   const Dimension inner = dimensions_.back();
   const auto divides = [&](Index n) {
     return x_offset_ % n == 0 && y_offset_ % n == 0 &&
@@ -48,7 +48,7 @@ StridedCopy::StridedCopy(std::vector<Dimension> dimensions, std::size_t element_
         std::find_if(dimensions_.begin(), dimensions_.end() - 1, [](const Dimension& d) { return d.x_stride == 1; });
     if (last.y_stride == 1 && last.x_stride > 1 && contiguous != dimensions_.end() - 1) {
       kind_ = Kind::transpose;
-      std::rotate(contiguous, contiguous + 1, dimensions_.end() - 1);  // next to the last
+      std::rotate(contiguous, contiguous + 1, dimensions_.end() - 1);  // second to last
     }
   }
 }
@@ -83,7 +83,7 @@ void StridedCopy::rows(const Kernels& kernels, const std::byte* x, std::byte* y,
   const auto bytes = static_cast<Index>(bytes_);
   Index count = 1;
   for (std::size_t k = 0; k < outer; ++k) count *= dimensions_[k].size;
-  // Elements are dealt out in cache lines, so that a single long row is divided too.
+  // Elements are divided in units of cache lines, so that a single long row is divided too.
   const Range mine = share(count * inner.size, threads, thread, std::max<Index>(1, 64 / bytes));
   if (mine.size() <= 0) return;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StridedCopy: y[sum of i_k * y_stride_k] = x[sum of i_k * x_stride_k], which is what Transpose, Slice, Split, Concat,
-// Expand and Tile are. Dimensions are ordered by the result's strides and folded; what is left decides the kernel:
+// StridedCopy: y[sum of i_k * y_stride_k] = x[sum of i_k * x_stride_k], which covers Transpose, Slice, Split, Concat,
+// Expand and Tile. Dimensions are ordered by the result's strides and folded; the remaining ones decide the kernel:
 // runs, repeated elements, blocked transposes or strided elements. Innermost elements that stay together become one
 // element of up to 16 bytes.
 #pragma once
@@ -21,7 +21,7 @@ class StridedCopy {
 
   /// "runs", "fill", "transpose" or "strided".
   [[nodiscard]] std::string kernel() const;
-  /// Share `thread` of `threads`.
+  /// Executes share `thread` of `threads`.
   void run(const Kernels& kernels, const void* x, void* y, int threads, int thread, bool stream) const;
   [[nodiscard]] Index bytes() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TileEpilogue: the epilogue of a plan made of tiles. A bias, an addend of the result's shape and bounds are applied in
-// registers; what follows goes over rows of the result that the caches still hold.
+// registers; later steps run over rows of the result that are still in the caches.
 #pragma once
 
 #include "chain.hpp"
@@ -12,8 +12,8 @@ namespace benanza::native {
 /// Operands are inputs 2, 3, ... of the layer.
 class TileEpilogue {
  public:
-  /// `y` is the result as it lies in memory; `channels` has its size along the axes of channels and 1 elsewhere.
-  /// `in_memory` turns an operand's shape into that in which it lies. Nothing where a step has no kernel.
+  /// `y` is the shape of the result in memory; `channels` has its size along the axes of channels and 1 elsewhere.
+  /// `in_memory` converts an operand's shape to its shape in memory. Empty if a step has no kernel.
   template <class InMemory>
   [[nodiscard]] static std::optional<TileEpilogue> make(const Epilogue& post, const Kernels& kernels,
                                                         const TensorShape& y, const TensorShape& channels,
@@ -30,17 +30,17 @@ class TileEpilogue {
     return result;
   }
 
-  /// Fills in what a tile does itself. `bias` is the place of its first element, `y` that in the result; `whole`: no
-  /// products are still to come.
+  /// Sets the parts that a tile computes itself. `bias` is the offset of its first bias, `y` its offset in the result;
+  /// `whole`: all products are included.
   void set(TileArguments& tile, const Arguments& arguments, Index bias, Index y, bool whole) const;
-  /// The steps behind, over elements [begin, begin + n) of the result.
+  /// Applies the later steps to elements [begin, begin + n) of the result.
   void finish(const Arguments& arguments, Index begin, Index n, std::byte* scratch) const;
   [[nodiscard]] bool finishes() const { return steps_ > 0; }
   [[nodiscard]] std::size_t scratch_bytes() const { return steps_ > 0 ? rest_.scratch_bytes() : 0; }
 
  private:
   TileEpilogue(const Kernels& kernels, const TensorShape& y);
-  /// Takes the steps that tiles do and returns their number.
+  /// Takes the leading steps that tiles can apply and returns their number.
   std::size_t take_first(const Epilogue& post);
   [[nodiscard]] bool add_binary(const PostOp& step, std::size_t argument, const TensorShape& operand);
   [[nodiscard]] bool add_unary(const PostOp& step);

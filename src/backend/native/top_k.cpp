@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TopK: the best k so far in a heap whose worst is the threshold; a vectorised search skips everything that does not
-// pass it. Among equal values the one with the lower index comes first.
+// TopK: the best k so far are in a heap whose worst element is the threshold; a vectorised search skips everything that
+// does not pass it. Among equal values, the one with the lower index comes first.
 #include "context.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct Ranked {
   std::int64_t at = 0;
 };
 
-/// Whether a comes before b.
+/// Whether a ranks before b.
 template <bool largest>
 bool better(const Ranked& a, const Ranked& b) {
   if (a.value != b.value) return largest ? a.value > b.value : a.value < b.value;
@@ -26,7 +26,7 @@ bool better(const Ranked& a, const Ranked& b) {
 template <bool largest>
 void select(const Kernels& kernels, const float* x, Index n, Index k, Ranked* heap) {
   for (Index i = 0; i < k; ++i) heap[i] = {x[i], i};
-  if (k * 8 >= n) {  // too many to keep in order one by one
+  if (k * 8 >= n) {  // too many to maintain a heap
     for (Index i = k; i < n; ++i) heap[i] = {x[i], i};
     if (k < n) std::nth_element(heap, heap + k, heap + n, better<largest>);
     std::sort(heap, heap + k, better<largest>);

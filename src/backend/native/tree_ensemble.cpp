@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tree ensembles: the branches of a tree lie level by level, so that the next one is computed and not looked up. Each
-// step waits for the one before, so that several ways are gone side by side: those of several rows down one tree, or,
-// of a single row, down several trees. Threads share the rows or, where there are fewer than threads, the trees.
+// Tree ensembles: the branches of a tree are stored level by level, so that the next branch is computed rather than
+// looked up. Each step waits for the one before, so several paths are followed at once: those of several rows down one
+// tree or, for a single row, down several trees. Threads share the rows or, if there are fewer rows than threads, the
+// trees.
 #include "context.hpp"
 
 #include <algorithm>
@@ -17,14 +18,14 @@ namespace {
 
 constexpr Index side_by_side = 16;
 
-/// What the ways through the trees need.
+/// What the paths through the trees need.
 struct Forest {
   op::TreeEnsemble op{};
   const void* x = nullptr;
   const void* features = nullptr;
   const void* splits = nullptr;
   const void* weights = nullptr;
-  const void* targets = nullptr;  ///< null where a leaf has a weight for each
+  const void* targets = nullptr;  ///< null if each leaf has a weight for every target
   DataType target_type = DataType::u8;
 };
 
@@ -46,12 +47,13 @@ Score combined(op::TreeAggregate aggregate, Score a, Score b) {
   return aggregate == op::TreeAggregate::max ? std::max(a, b) : a + b;
 }
 
-/// A way: a row of x and a tree.
+/// A path: a row of x and a tree.
 struct Way {
   Index row = 0, tree = 0;
 };
 
-/// Goes `count` ways down trees of one depth and adds the weights at their ends; `scores` of row `first_row` on.
+/// Follows `count` paths down trees of the same depth and adds the weights of their leaves; `scores` starts at row
+/// `first_row`.
 template <class X, class Score, class Feature>
 void walk(const Forest& forest, const std::array<Way, side_by_side>& ways, Index count, Index first_row,
           Score* scores) {
@@ -111,7 +113,7 @@ void add_trees(const Forest& forest, Range rows, Range trees, Score* scores) {
   }
 }
 
-/// What is left to do with the aggregated scores of one row.
+/// The final operations on the aggregated scores of one row.
 template <class Score>
 void finish_row(const op::TreeEnsemble& op, Score* scores, std::int64_t* label) {
   Score* const end = scores + op.targets;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers in types that no kernel here computes in: their tensors are widened to f32, the f32 plan runs, and its results
-// are rounded to the type. What a processor without 16-bit arithmetic can do at best without a kernel for each type;
-// the conversions read and write caches where the tensors fit.
+// are rounded to the type. This is the best that a processor without 16-bit arithmetic can do without a kernel for each
+// type; the conversions read and write caches if the tensors fit.
 #include "widened.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace benanza::native {
 
 namespace {
 
-/// Rounds to nearest even and saturates, as quantised tensors want it; f16 and bf16 by the conversion kernels.
+/// Rounds to nearest even and saturates, as quantised tensors require; f16 and bf16 use the conversion kernels.
 struct Narrowing {
   ConvertKernel convert = nullptr;
   void (*quantize)(const float*, void*, Index, float, std::int32_t) = nullptr;
@@ -24,7 +24,7 @@ struct Narrowing {
 struct WideOperand {
   std::size_t operand = 0, offset = 0;  // offset of the f32 copy in the workspace
   Index elements = 0;
-  std::size_t bytes = 4;  // size of an element as it is given
+  std::size_t bytes = 4;  // size of an element in the given type
   ConvertKernel widen = nullptr;
   Narrowing narrow{};
 };
@@ -101,7 +101,7 @@ class WidenedPlan final : public Plan {
   std::vector<WideOperand> inputs_{}, outputs_{};
 };
 
-/// Whether the operator means the same in f32: not where integers wrap around.
+/// Whether the operator means the same in f32; it does not if integers wrap around.
 bool widens(const Layer& layer) {
   const DataType type = benanza::type(layer);
   const bool half = type == DataType::f16 || type == DataType::bf16;
@@ -147,7 +147,7 @@ Plans widen(Plans plans, const Layer& layer, const Layer& wide, const Context& c
   };
   Plans result;
   for (auto& plan : plans)
-    if (plain(plan->inputs()) && plain(plan->outputs()))  // copies lie as the operands do
+    if (plain(plan->inputs()) && plain(plan->outputs()))  // copies have the layout of the operands
       result.push_back(std::make_unique<WidenedPlan>(std::move(plan), operands(layer), operands(wide), context,
                                                      slack * benanza::tolerance(type(layer))));
   return result;

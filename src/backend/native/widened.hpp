@@ -8,10 +8,10 @@
 
 namespace benanza::native {
 
-/// The layer in f32, whose plans serve the layer once their operands are converted; nothing where it would mean
-/// something else.
+/// The layer in f32, whose plans serve the layer once its operands are converted. Empty if it would mean something
+/// else.
 [[nodiscard]] std::optional<Layer> widened(const Layer& layer);
-/// Plans for `layer` from those for `wide`.
+/// Converts the plans of `wide` to plans for `layer`.
 [[nodiscard]] Plans widen(Plans plans, const Layer& layer, const Layer& wide, const Context& context);
 
 }  // namespace benanza::native

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaled dot-product attention in one pass: for a block of rows, the scores of a chunk of keys, their softmax with a
+// Scaled dot-product attention in one pass. For a block of rows: the scores of a chunk of keys, their softmax with a
 // running maximum and sum (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al.,
-// "FlashAttention", 2022), and the products with the values; no score ever leaves the caches.
+// "FlashAttention", 2022), and the products with the values. No score ever leaves the caches.
 #include "kernels.hpp"
 #include "kernels/math.hpp"
 #include "kernels/product.hpp"
@@ -20,12 +20,12 @@ constexpr float lowest = -3.402823466e+38F;
 constexpr Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
 
 Index packed_floats(Index keys, Index depth) { return round_up(keys, panel_keys) * depth; }
-/// Scaled rows, scores of a chunk (or of all keys for few rows), results.
+/// Scaled rows, scores of a chunk (of all keys if there are few rows), results.
 Index scratch_floats(Index depth, Index value_depth) {
   return block_rows * (depth + chunk_keys + round_up(value_depth, lanes)) + 64;
 }
 
-/// Panels of `panel_keys` keys, depth outermost: panel[d][key]. Absent keys are zero.
+/// Panels of `panel_keys` keys, with depth outermost: panel[d][key]. Missing keys are zero.
 void pack(const AttentionArguments& a) {
   for (Index first = 0; first < a.keys; first += panel_keys) {
     float* panel = a.packed_k + first * a.depth;
@@ -49,7 +49,7 @@ void pack(const AttentionArguments& a) {
   }
 }
 
-/// Rows of probabilities times values; y has whole vectors in each row.
+/// Probabilities of rows times values; y has whole vectors in each row.
 void weigh(Index rows, const float* p, Index p_stride, const float* v, Index v_stride, Index value_depth, Index n,
            float* y, Index y_stride, bool add) {
   for (Index r = 0; r < rows; r += panel_rows) {
@@ -73,15 +73,15 @@ void weigh(Index rows, const float* p, Index p_stride, const float* v, Index v_s
 struct Running {
   float largest = lowest, total = 0;
 
-  /// By what the row's results are scaled. The largest weight of a row is 1, but one that sees no key has none.
+  /// The factor that scales the row's results. The largest weight of a row is 1, but a row that sees no key has none.
   [[nodiscard]] float factor() const { return total < 0.5F ? 0.0F : 1.0F / total; }
 };
 
 constexpr Index least(Index a, Index b) { return a < b ? a : b; }
 constexpr Index most(Index a, Index b) { return a < b ? b : a; }
 
-/// Scores of keys [first, first + n) of one row become exp(score + mask - largest); keys that are not seen and absent
-/// ones up to `padded` become 0. Returns by what earlier results of the row are to be scaled.
+/// Scores of keys [first, first + n) of one row become exp(score + mask - largest); keys that are not seen, and missing
+/// ones up to `padded`, become 0. Returns the factor that scales the row's earlier results.
 inline float soften(const AttentionArguments& a, Index row, float* s, Index first, Index n, Index padded,
                     Running& running) {
   const Index query = a.query_of(row), head = a.head_of(row);
@@ -105,7 +105,7 @@ inline float soften(const AttentionArguments& a, Index row, float* s, Index firs
       largest = max(largest, v);
     }
     for (; i < valid; ++i) s[i] += mask[i];
-    i = valid / lanes * lanes;  // the last vector is read again, whole
+    i = valid / lanes * lanes;  // the last vector is read again as a whole
   } else if (mask != nullptr) {
     for (Index j = 0; j < valid; ++j) s[j] += *mask;
   }
@@ -126,7 +126,7 @@ inline float soften(const AttentionArguments& a, Index row, float* s, Index firs
   return change;
 }
 
-/// Queries times the scale, one row behind the other.
+/// Queries times the scale, one row after another.
 void scale_rows(const AttentionArguments& a, Index first_row, Index rows, float* q) {
   for (Index r = 0; r < rows; ++r) {
     const float* from = a.q_of(first_row + r);
@@ -137,7 +137,7 @@ void scale_rows(const AttentionArguments& a, Index first_row, Index rows, float*
 struct Keys {
   Index begin = 0, end = 0;
 };
-/// Keys that some of the rows see; at least one.
+/// Keys that are seen by some of the rows; at least one.
 Keys seen_keys(const AttentionArguments& a, Index first_row, Index rows) {
   Keys range{a.keys, 1};
   for (Index r = 0; r < rows; ++r) {
@@ -187,8 +187,8 @@ void attention(const AttentionArguments& a) {
   for (Index r = 0; r < a.rows; r += block_rows) attend(a, r, a.rows - r < block_rows ? a.rows - r : block_rows);
 }
 
-/// Scores of one row where k lies: dot products along the depth, a vector of keys at a time; or, transposed, sums of
-/// scaled rows.
+/// Scores of one row, with k in place: dot products along the depth, one vector of keys at a time; or, if transposed,
+/// sums of scaled rows.
 void scores_in_place(const AttentionArguments& a, const float* q, Index first, Index n, float* s) {
   if (a.k_transposed) {
     Index j = 0;

@@ -53,7 +53,7 @@ void vectorised(const void* left, const void* right, void* to, Index n) {
   store_some(y + i, rest, n - i);
 }
 
-/// Powers that occur in models are small whole numbers and one half: those need no logarithm.
+/// Powers in models are usually small whole numbers or one half, which need no logarithm.
 void power_of_scalar(const void* left, const void* right, void* to, Index n) {
   const auto* a = static_cast<const float*>(left);
   const float b = *static_cast<const float*>(right);

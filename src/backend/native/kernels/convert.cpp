@@ -16,7 +16,7 @@ struct Boolean {
   std::uint8_t value;
 };
 
-// IEEE half precision in integer arithmetic, without branches, so that it vectorises where the machine has no
+// IEEE half precision in integer arithmetic, without branches, so that it vectorises on machines without a conversion
 // instruction. Denormals go through a float addition that aligns their bits (F. Giesen, "Half to float done quick",
 // 2012).
 inline float widen(Half h) {
@@ -51,7 +51,7 @@ inline float as_float(T v) {
   else if constexpr (__is_same(T, Boolean)) return v.value != 0 ? 1.0F : 0.0F;
   else return static_cast<float>(v);
 }
-/// Towards zero. Small types wrap around, by way of i32.
+/// Rounds towards zero. Small types wrap around, through i32.
 template <class T>
 inline T from_float(float v) {
   if constexpr (__is_same(T, Half)) return narrow_half(v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise functions of f64: plain loops, which the compiler brings into vectors where the function has no call of
-// the C library in it.
+// Element-wise functions of f64: plain loops, which the compiler vectorises if the function does not call the C
+// library.
 #include "kernels.hpp"
 #include "kernels/simd.hpp"
 

@@ -6,7 +6,8 @@
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
-/// Calls `visit(i, take, put)` for whole vectors and once for what is left: `take(p)` loads there, `put(p, v)` stores.
+/// Calls `visit(i, take, put)` for whole vectors and once for the remainder: `take(p)` loads from p, `put(p, v)` stores
+/// to p.
 template <class Visit>
 inline void for_vectors(Index n, Visit visit) {
   Index i = 0;
@@ -17,7 +18,7 @@ inline void for_vectors(Index n, Visit visit) {
           [i, n](float* p, F v) { store_some(p + i, v, n - i); });
 }
 
-/// Blocks keep sums of floats short; absent elements of dy are 0.
+/// Blocks keep the float sums short; missing elements of dy are 0.
 void norm_gradient_sums(const float* dy, const float* x, const float* scale, float mean, Index n, double* sums) {
   constexpr Index block = 4096;
   const F centre = splat(mean);
@@ -92,7 +93,7 @@ void adam(float* w, const float* dw, float* moment, float* variance, Index n, co
   });
 }
 
-/// The sums stay in registers; few taps have two sums each, since one addition waits for the one before it.
+/// The sums stay in registers; few taps use two sums each, since each addition waits for the previous one.
 template <int taps>
 inline void few_window_products(const float* x, Index step, Index tap, const float* dy, Index n, float* sums) {
   constexpr int chains = taps <= 4 ? 2 : 1;

@@ -8,7 +8,7 @@ namespace {
 
 using Fn = ElementwiseFn;
 
-/// Arithmetic wraps around, as two's complement does; a division by zero gives zero, since a kernel cannot report it.
+/// Arithmetic wraps around like two's complement; a division by zero yields zero, since a kernel cannot report it.
 template <Fn fn, class T, class U>
 inline auto apply(T a, T b) {
   const auto wrap = [](U value) { return static_cast<T>(value); };
@@ -20,7 +20,7 @@ inline auto apply(T a, T b) {
     return b == 0 ? T{0} : b == static_cast<T>(-1) ? wrap(static_cast<U>(U{0} - p)) : static_cast<T>(a / b);
   else if constexpr (fn == Fn::mod || fn == Fn::fmod) {
     if (b == 0 || b == static_cast<T>(-1)) return T{0};
-    const T rest = static_cast<T>(a % b);  // the sign of fmod is the dividend's, that of mod the divisor's
+    const T rest = static_cast<T>(a % b);  // fmod takes the sign of the dividend, mod that of the divisor
     return fn == Fn::mod && rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
   } else if constexpr (fn == Fn::max) return a > b ? a : b;
   else if constexpr (fn == Fn::min) return a < b ? a : b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 8-bit integers, exact in 32 bits: units of two words whose pairs are multiplied and added (pmaddwd), and
-// where the processor has it (AVX-512 VNNI, vpdpbusd) units of four bytes, unsigned columns times signed rows.
+// Products of 8-bit integers, exact in 32 bits. Units of two words, whose pairs are multiplied and added (pmaddwd); and
+// if the processor supports it (AVX-512 VNNI, vpdpbusd), units of four bytes, unsigned columns times signed rows.
 #include "kernels.hpp"
 #include "kernels/simd.hpp"
 
@@ -54,7 +54,7 @@ struct Words {
 };
 
 #if defined(__AVX512F__)
-/// Four bytes; an instruction by its name, since this file is also compiled for processors without it.
+/// Four bytes. The instruction is written by name, since this file is also compiled for processors without it.
 struct FourBytes {
   static constexpr int elements = 4;
   typedef std::int8_t Stored __attribute__((may_alias));

@@ -15,7 +15,7 @@
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
-/// 2^n for integers -126 <= n <= 127 that are held as floats.
+/// 2^n for integers -126 <= n <= 127 stored as floats.
 inline F power_of_two(F n) { return bits<F>((truncate(n) + 127) << 23); }
 
 /// exp(r) for |r| <= ln(2) / 2.
@@ -29,7 +29,7 @@ inline F exp_reduced(F r) {
   return p * (r * r) + r + 1.0F;
 }
 
-/// Relative error below 2e-7 over all results that are normal; infinite and zero where exp is; NaN stays NaN.
+/// Relative error below 2e-7 for all normal results; infinite and zero wherever exp is; NaN stays NaN.
 inline F exp(F x) {
   const F bounded = max(splat(-104.0F), min(splat(89.0F), x));
   const F n = round(bounded * 1.44269504F);
@@ -38,9 +38,9 @@ inline F exp(F x) {
   return exp_reduced(r) * power_of_two(half) * power_of_two(n - half);
 }
 
-/// The same for x <= 89, infinite from 88.4 on, with fewer operations: rounding and exponent come from adding 1.5 *
-/// 2^23 + 127, after which the low bits of the sum are the biased exponent. The polynomial has an error of 2e-9. Not
-/// below exp(-87.3), the smallest normal number.
+/// The same for x <= 89, infinite from 88.4 on, with fewer operations: adding 1.5 * 2^23 + 127 rounds and leaves the
+/// biased exponent in the low bits of the sum. The polynomial has an error of 2e-9. Results do not go below exp(-87.3),
+/// the smallest normal number.
 inline F exp_bounded(F x) {
   constexpr float magic = 12582912.0F + 127.0F;
   const F bounded = max(splat(-87.33654F), x);
@@ -57,7 +57,7 @@ inline F exp_bounded(F x) {
   return p * bits<F>(bits<I>(shifted) << 23);
 }
 
-/// Relative error below 2e-7; -inf at 0, NaN below.
+/// Relative error below 2e-7; -inf at 0, NaN below 0.
 inline F log(F x) {
   const I tiny = x < 1.17549435e-38F;
   const I raw = bits<I>(select(tiny, x * 33554432.0F, x));
@@ -84,8 +84,8 @@ inline F log(F x) {
   return select((x < 0.0F) | (x != x), splat(__builtin_nanf("")), result);
 }
 
-/// log(1 + t) for t >= 0 without loss for small t (W. Kahan): log(u) * t / (u - 1) with u = 1 + t. Relative error below
-/// 4e-7.
+/// log(1 + t) for t >= 0 without loss of precision for small t (W. Kahan): log(u) * t / (u - 1) with u = 1 + t.
+/// Relative error below 4e-7.
 inline F log_1p(F t) {
   const F u = t + 1.0F;
   return select(u == 1.0F, t, log(u) * (t / select(u == 1.0F, splat(1.0F), u - 1.0F)));
@@ -131,7 +131,7 @@ inline F sigmoid(F x) { return 1.0F / logistic_denominator(x); }
 inline F softplus(F x) { return max(splat(0.0F), x) + log_1p(exp_bounded(-abs(x))); }
 
 /// sin(x + quarter_turns * pi / 2); absolute error below 2e-7 for |x| <= 8192, where the reduction by pi / 2 in three
-/// parts is exact enough.
+/// parts is accurate enough.
 inline F sin_shifted(F x, std::int32_t quarter_turns) {
   const F n = round(x * 0.636619772F);
   const F r = ((x - n * 1.5703125F) - n * 4.837512969970703125e-4F) - n * 7.54978995489188216e-8F;

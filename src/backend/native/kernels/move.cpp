@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Movement of elements by their size alone, and the small loops of pooling, interpolation and products.
+// Movement of elements by size only, and the small loops of pooling, interpolation and products.
 #include "kernels.hpp"
 #include "kernels/simd.hpp"
 
@@ -34,8 +34,8 @@ void strided(const void* from, Index stride, void* to, Index n) {
     for (Index i = 0; i < n; ++i) y[i] = x[i * stride];
   }
 }
-/// Keeps a loop scalar: gather instructions take longer than as many loads on many processors (all of Zen's, and
-/// Intel's with microcode against Downfall).
+/// Keeps a loop scalar: on many processors (all of Zen's, and Intel's with microcode against Downfall), gather
+/// instructions take longer than the same number of loads.
 inline void scalar_step() { asm volatile(""); }
 
 template <class T, class At>
@@ -84,8 +84,8 @@ inline void slide(const float* x, float* y, Index n, Index taps, Index stride, I
       store(y + i, v);
     }
   } else if (stride == 2) {
-    // Taps run along two vectors of neighbours; every other element is kept at the end. One element more than needed is
-    // read, so the last vector goes the slow way.
+    // Taps run along two adjacent vectors, and every other element is kept at the end. One element more than needed is
+    // read, so the last vector takes the slow path.
     for (; i + lanes < n; i += lanes) {
       F low = load(x + 2 * i), high = load(x + 2 * i + lanes);
       for (Index k = 1; k < taps; ++k) {
@@ -123,7 +123,7 @@ void slide_blocks(const float* x, float* y, Index n, Index taps, Index stride, I
   }
 }
 
-/// A column is folded once, and stays in registers for all windows that have it.
+/// A column is folded once and stays in registers for all windows that contain it.
 template <bool sums, int rows, int taps, int stride>
 inline void window_of(const float* x, Index row, Index columns, Index pad, float* y, Index n, const float* scale) {
   const auto column = [&](Index c) {
@@ -133,7 +133,7 @@ inline void window_of(const float* x, Index row, Index columns, Index pad, float
     for (int r = 1; r < rows; ++r) v = folded<sums>(v, load(x + r * row + c * lanes));
     return v;
   };
-  constexpr int kept = taps - stride;  // columns of the window before
+  constexpr int kept = taps - stride;  // columns kept from the previous window
   F before[kept > 0 ? kept : 1];
   for (int k = 0; k < kept; ++k) before[k] = column(k - pad);
   for (Index i = 0; i < n; ++i) {
@@ -208,7 +208,7 @@ void rotary_halves(const float* x, const float* cosines, const float* sines, flo
   sines += second;
   for (Index i = 0; i < pairs; ++i) y[pairs + i] = behind[i] * cosines[i] + x[i] * sines[i];
 }
-/// Angles of one for each element interleave too.
+/// If there is an angle for each element, the angles are interleaved too.
 void rotary_neighbours(const float* x, const float* cosines, const float* sines, float* y, Index pairs, Index second) {
   const Index step = second + 1;
   for (Index i = 0; i < pairs; ++i) {

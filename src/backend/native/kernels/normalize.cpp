@@ -6,7 +6,7 @@
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
-/// What `term` makes of the absent elements of a last vector, which are loaded as 0.
+/// The value of `term` for the missing elements of a last vector, which are loaded as 0.
 template <class Term>
 inline F masked_term(Index n, Term term) {
   const float zeros[lanes] = {};
@@ -24,8 +24,8 @@ inline float sum_of(const float* x, Index n, Term term) {
   return sum((total[0] + total[1]) + (total[2] + total[3]));
 }
 
-/// Blocks that the first-level cache holds, each in two exact passes, put together by the formula of Chan, Golub and
-/// LeVeque (1979): one pass over memory, and no cancellation however far the mean is from zero.
+/// Blocks that fit the first-level cache, each in two exact passes, combined by the formula of Chan, Golub and LeVeque
+/// (1979): one pass over memory, and no cancellation however far the mean is from zero.
 void moments(const float* x, Index n, Moments& m) {
   constexpr Index block = 2048;
   for (Index i = 0; i < n; i += block) {
@@ -52,7 +52,7 @@ inline void normalise(const float* x, const float* scale, const float* bias, flo
     return v;
   };
   Index i = 0;
-  if (scale != nullptr && bias != nullptr) {  // the usual case without tests in the loop
+  if (scale != nullptr && bias != nullptr) {  // the usual case, without tests in the loop
     for (; i + lanes <= n; i += lanes) store(y + i, (load(x + i) - m) * f * load(scale + i) + load(bias + i));
   } else {
     for (; i + lanes <= n; i += lanes) store(y + i, at(i, lanes, true));
@@ -87,8 +87,8 @@ void rms_norm(const float* x, const float* scale, const float* bias, float* y, I
 
 enum class Power : std::uint8_t { half, three_quarters, one, any };
 
-/// v * s^-beta; the usual 3/4 is two reciprocal square roots, since division and square root take far longer than the
-/// memory.
+/// v * s^-beta. The usual 3/4 is two reciprocal square roots, since division and square root take far longer than the
+/// memory access.
 template <Power power>
 inline F damp(F v, F s, F beta) {
   if constexpr (power == Power::half) return v * reciprocal_sqrt(s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a few rows with a few vectors of columns, sums in registers.
+// Products of a few rows with a few vectors of columns, with the sums in registers.
 #pragma once
 
 #include "kernels/simd.hpp"
@@ -32,14 +32,14 @@ inline void product(const float* x, Index x_stride, const float* w, Index w_stri
 #pragma GCC unroll 8
     for (int j = 0; j < width; ++j) store(y + r * y_stride + j * lanes, acc[r][j]);
 }
-/// The last columns, fewer than a vector.
+/// The last columns, fewer than fill a vector.
 inline void product_tail(const float* x, const float* w, Index w_stride, Index n, float* y, Index some, bool add) {
   F acc = add ? load(y) : splat(0.0F);
   for (Index i = 0; i < n; ++i) acc += splat(x[i]) * load_some(w + i * w_stride, some, 0.0F);
   store(y, acc);
 }
 
-/// Rows that are best multiplied by this many vectors: 12 accumulators, the operands and a broadcast fit 16 registers.
+/// The best number of rows for this many vectors: 12 accumulators, the operands and a broadcast fit 16 registers.
 template <int width>
 constexpr int rows_at_once = width >= 3 ? 12 / width : 6;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers: the products of all steps' inputs, and one step. Weights lie in panels, one for each vector of
-// hidden units: panel[unit below][gate][hidden unit], so that all gates of a hidden unit end in registers together.
+// Recurrent layers: the products of all steps' inputs, and one step. Weights are in panels, one for each vector of
+// hidden units: panel[unit below][gate][hidden unit], so that all gates of a hidden unit end up in registers together.
 #include "kernels.hpp"
 #include "kernels/math.hpp"
 #include "kernels/product.hpp"
@@ -8,7 +8,7 @@
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
-/// What the gates of one vector of hidden units are made of: products with x and with the state, and biases.
+/// The parts of the gates of one vector of hidden units: products with x and with the state, and biases.
 struct Sums {
   const float *x, *h, *bias;
   F of(int gate) const { return load(x + gate * lanes) + load(h + gate * lanes) + load(bias + gate * lanes); }
@@ -24,7 +24,7 @@ struct Lstm {
   }
 };
 
-/// z r h; the reset gate scales the product with the state and its bias, the last (linear_before_reset).
+/// z r h; the reset gate scales the sum of the product with the state and its bias, the last one (linear_before_reset).
 struct Gru {
   static constexpr int gates = 3, biases = 4;
   static F next(const Sums& sums, F h, float*) {
@@ -40,7 +40,8 @@ struct Rnn {
   static F next(const Sums& sums, F, float*) { return tanh(sums.of(0)); }
 };
 
-// A part of x that stays in the second-level cache while panel after panel passes, in the first with its part of one.
+// A part of x that stays in the second-level cache while the panels pass, and in the first-level cache with its part of
+// one panel.
 constexpr Index chunk_rows = 96, chunk_units = 256;
 
 template <class Cell>
@@ -66,7 +67,7 @@ void step(const RecurrentStep& a) {
   constexpr int stride = Cell::gates * lanes, at_once = rows_at_once<Cell::gates>;
   const Index panels = (a.hidden + lanes - 1) / lanes;
   for (Index i = a.first_panel; i < a.last_panel; ++i) {
-    // Every other step goes back, so that the panels it begins with are those that the caches still hold.
+    // Every other step runs backwards, so that it starts with the panels that are still in the caches.
     const Index panel = a.back ? a.first_panel + a.last_panel - 1 - i : i, unit = panel * lanes;
     const Index some = a.hidden - unit < lanes ? a.hidden - unit : lanes;
     for (Index row = 0; row < a.batch; row += at_once) {
@@ -89,7 +90,7 @@ void step(const RecurrentStep& a) {
   }
 }
 
-/// One vector of hidden units, of one image, on the way back.
+/// One vector of hidden units of one image, in the backward pass.
 struct Units {
   const RecurrentBack& a;
   Index at, row, some;  // in batch x hidden, in rows of gates
@@ -106,7 +107,7 @@ struct Units {
   }
 };
 
-/// Gives the gradients of the gates. Returns the part of the state's gradient that passes by the product with r.
+/// Computes the gradients of the gates. Returns the part of the state's gradient that bypasses the product with r.
 struct LstmBack {
   static constexpr int gates = 4;
   static F step(const Units& u, F dh, float* dc) {
@@ -121,7 +122,7 @@ struct LstmBack {
   }
 };
 
-/// linear_before_reset: the last gate's gradient in front of the reset, then behind it.
+/// linear_before_reset: the last gate's gradient before the reset, then after it.
 struct GruBack {
   static constexpr int gates = 3;
   static F step(const Units& u, F dh, float*) {

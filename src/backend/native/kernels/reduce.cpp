@@ -21,7 +21,7 @@ constexpr float neutral = fold == Fold::prod  ? 1.0F
                           : fold == Fold::min ? __builtin_inff()
                                               : 0.0F;
 
-/// Blocks in single precision, four chains at a time; blocks are put together in double.
+/// Blocks are summed in single precision, four chains at a time, and combined in double precision.
 template <Fold fold>
 double fold_run(const float* x, Index n) {
   constexpr Index block = 4096;
@@ -50,7 +50,7 @@ double fold_run(const float* x, Index n) {
   return result;
 }
 
-/// Several rows at a time, so that the accumulator is read and written as seldom.
+/// Several rows at a time, so that the accumulator is read and written less often.
 template <Fold fold, int rows>
 inline void fold_few_rows(float* accumulator, const float* x, Index stride, Index n) {
   const auto folded = [&](F a, Index i, Index some) {

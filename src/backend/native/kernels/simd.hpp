@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vector of floats as wide as the instruction set that this translation unit is compiled for. Kernel files are
-// compiled once for each instruction set, in a namespace of its name; everything in them has internal linkage and
-// nothing inline of the standard library is used, so that the linker can never pick a wide copy of a shared function
+// compiled once for each instruction set, in a namespace with its name. Everything in them has internal linkage, and no
+// inline function of the standard library is used, so that the linker can never pick a wide copy of a shared function
 // for a narrow machine.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
 #if defined(BENANZA_NATIVE_LANES)
-constexpr int lanes = BENANZA_NATIVE_LANES;  // for trying a width that this machine lacks
+constexpr int lanes = BENANZA_NATIVE_LANES;  // for testing a width that this machine lacks
 #elif defined(__AVX512F__)
 constexpr int lanes = 16;
 #elif defined(__AVX2__)
@@ -82,7 +82,7 @@ inline F load_some(const float* p, Index n, float rest) {
   return select(mask, v, splat(rest));
 #endif
 }
-/// Bytes without sign.
+/// Unsigned bytes.
 inline I load_bytes(const std::uint8_t* p) {
 #if defined(__AVX512F__) && !defined(BENANZA_NATIVE_LANES)
   return bits<I>(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
@@ -108,8 +108,8 @@ inline void store_some(float* p, F v, Index n) {
 #endif
 }
 
-// What vector extensions do not offer. As in the machine's instructions, min and max give their second operand if one
-// is NaN.
+// Operations that vector extensions lack. As in the machine's instructions, min and max return their second operand if
+// one is NaN.
 #if defined(__AVX512F__) && !defined(BENANZA_NATIVE_LANES)
 inline F min(F a, F b) { return _mm512_min_ps(a, b); }
 inline F max(F a, F b) { return _mm512_max_ps(a, b); }
@@ -129,8 +129,8 @@ inline F rough_reciprocal_sqrt(F v) { return _mm256_rsqrt_ps(v); }
 #else
 inline F min(F a, F b) { return select(a < b, a, b); }
 inline F max(F a, F b) { return select(a > b, a, b); }
-/// Adding and subtracting 1.5 * 2^23 leaves the nearest integer, for magnitudes below 2^22; larger ones up to 2^23 may
-/// hold a half, but none above does.
+/// Adding and subtracting 1.5 * 2^23 leaves the nearest integer for magnitudes below 2^22. Larger ones up to 2^23 may
+/// keep a half; above that, there are no fractions.
 inline F round(F v) {
   const F magnitude = abs(v), big = splat(8388608.0F);
   const F rounded = (magnitude + big) - big;
@@ -157,13 +157,13 @@ inline F rough_reciprocal_sqrt(F v) { return 1.0F / sqrt(v); }
 #endif
 #endif
 
-/// 1 / sqrt(v) for normal v > 0: one Newton step on an estimate of at least 11 bits; relative error below 4e-7.
+/// 1 / sqrt(v) for normal v > 0: one Newton step on an estimate with at least 11 bits; relative error below 4e-7.
 inline F reciprocal_sqrt(F v) {
   const F r = rough_reciprocal_sqrt(v);
   return r * (1.5F - 0.5F * v * r * r);
 }
 
-/// One number from all lanes, by halving.
+/// Reduces all lanes to one number by halving.
 template <class Combine>
 inline float reduce_lanes(F v, Combine combine) {
   typedef float Quarter __attribute__((vector_size(16)));
@@ -183,8 +183,8 @@ inline float min_of(F v) {
   return reduce_lanes(v, [](auto a, auto b) { return a < b ? a : b; });
 }
 
-/// Copies `bytes` past the caches: no line is read before it is written. `to` need not be aligned; what lies before its
-/// first and behind its last full line goes the ordinary way. The caller ends with `stream_fence()` before another
+/// Copies `bytes` without the caches: no line is read before it is written. `to` need not be aligned; the parts before
+/// its first and after its last full line are copied normally. The caller ends with `stream_fence()` before another
 /// thread reads.
 inline void stream_copy(void* to, const void* from, std::size_t bytes) {
 #if defined(__SSE2__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and log-softmax. Along contiguous rows: maximum, then exp and sum, then scale, over a row that the caches
-// hold; across columns the same with a vector of neighbouring columns in each step.
+// Softmax and log-softmax. Along contiguous rows: maximum, then exp and sum, then scale, over a row that fits the
+// caches. Across columns: the same with a vector of adjacent columns in each step.
 #include "kernels.hpp"
 #include "kernels/math.hpp"
 
@@ -20,7 +20,7 @@ inline void row(const float* x, float* y, Index n) {
     for (int j = 0; j < 4; ++j) m[j] = max(m[j], load(x + i + j * lanes));
   for (; i < whole; i += lanes) m[0] = max(m[0], load(x + i));
   const float largest = max_of(max(max(m[0], m[1]), max(m[2], m[3])));
-  const F shift = splat(largest > lowest ? largest : lowest);  // a row of -infinity alone: no NaN from their difference
+  const F shift = splat(largest > lowest ? largest : lowest);  // avoids NaN in a row of only -infinity
 
   F total[2] = {};
   for (i = 0; i + 2 * lanes <= whole; i += 2 * lanes) {
@@ -84,8 +84,8 @@ inline void vector_of_columns(const float* x, float* y, Index n, Index inner, In
   }
 }
 
-/// As above for many vectors side by side: runs of memory that prefetching follows, and operations that do not wait for
-/// each other.
+/// As above for many vectors side by side: longer runs of memory, which prefetching can follow, and independent
+/// operations.
 constexpr int strip_vectors = 64 / lanes * 4;  // 1 KiB
 template <bool log>
 void strip_of_columns(const float* x, float* y, Index n, Index inner) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of products: the sums of some positions and some vectors stay in registers while all of their factors pass.
-// Direct convolutions in several layouts and matrix products differ in where a tile's factors lie, and in nothing else.
+// Direct convolutions in several layouts and matrix products differ only in the location of a tile's factors.
 #include "kernels.hpp"
 #include "kernels/simd.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 
-/// Vectors of sums that leave registers for the factors: 28 of 32, 12 of 16.
+/// The number of vectors of sums that leaves registers for the factors: 28 of 32, 12 of 16.
 constexpr int most_sums = lanes == 16 ? 28 : 12;
 
 /// Lane i takes lane `from[i]`.
@@ -44,7 +44,7 @@ struct Sums {
     }
   }
 
-  /// The same of one row of w or of two that lie together in 4 bits, as `expand` takes them.
+  /// The same for one row of w, or for two that are stored together in 4 bits, in the layout of `expand`.
   template <int rows>
   inline void add_4_bits(const float* x, Index step, const std::uint8_t* w) {
     F factor[2 * vectors];
@@ -95,7 +95,7 @@ inline void add_tap(const TileArguments& a, const float* x, const float* w, [[ma
   }
 }
 
-/// Calls `visit(position, vector, its place in y, whether it is a whole vector)`.
+/// Calls `visit(position, vector, its offset in y, whether it is a whole vector)`.
 template <int positions, int vectors, class Visit>
 inline void for_each_sum(const TileArguments& a, Visit visit) {
 #pragma GCC unroll 14
@@ -140,8 +140,8 @@ void tile(const TileArguments& a) {
   });
 }
 
-/// Positions of `lines` are channels, few of them; more would do better with a lane for each. Those of `rows_4_bits` do
-/// better with weights that are expanded once for all.
+/// Positions of `lines` are channels, and there are few of them; more channels would be faster with a lane for each.
+/// More positions of `rows_4_bits` would be faster with weights that are expanded once for all.
 template <TileKind kind>
 constexpr int most_positions = kind == TileKind::lines || kind == TileKind::rows_4_bits ? 4 : most_tile_positions;
 

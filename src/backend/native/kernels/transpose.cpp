@@ -21,8 +21,8 @@ void simple(const T* x, Index x_stride, T* y, Index y_stride, Index rows, Index 
   }
 }
 
-/// Matrices of `width` columns (or, the other way round, rows) without gaps, as pictures have them: a stride that the
-/// compiler knows becomes shuffles.
+/// Matrices of `width` columns (or, in the other direction, rows) without gaps, as in images: with a stride known at
+/// compile time, the compiler uses shuffles.
 template <class T, int width>
 void split_columns(const T* x, T* y, Index y_stride, Index rows) {
   for (Index i = 0; i < rows; ++i)
@@ -47,8 +47,8 @@ bool narrow(const T* x, Index x_stride, T* y, Index y_stride, Index rows, Index 
   return true;
 }
 
-/// Whole lines of x are brought into a contiguous buffer once, and lines of y are written one after the other: with
-/// strides near a power of two the lines of a tile share a few sets of the cache and would drive each other out.
+/// Whole lines of x are copied to a contiguous buffer once, and lines of y are written one after another: with strides
+/// near a power of two, the lines of a tile share a few sets of the cache and would evict each other.
 template <class T>
 void by_lines(const T* x, Index x_stride, T* y, Index y_stride, Index rows, Index columns) {
   constexpr Index n = Block<T>::size, line = 64 / static_cast<Index>(sizeof(T));
@@ -84,7 +84,8 @@ void transpose(const void* from, Index x_stride, void* to, Index y_stride, Index
   }
 }
 
-/// By way of a buffer in the first-level cache whose rows then leave past the caches. Tiles of the driver fit: 16 KiB.
+/// Uses a buffer in the first-level cache, whose rows are then written without the caches. The driver's tiles fit: 16
+/// KiB.
 template <class T>
 void transpose_stream(const void* from, Index x_stride, void* to, Index y_stride, Index rows, Index columns) {
   alignas(64) unsigned char buffer[16384];

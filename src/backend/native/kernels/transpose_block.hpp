@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposition of a square block that lies in registers.
+// Transposition of a square block in registers.
 #pragma once
 
 #include "kernels/simd.hpp"
@@ -9,7 +9,7 @@
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
-/// Rows of a block: 16 bytes of small elements; a whole vector of 4-byte ones; 32 bytes of 8-byte ones where the
+/// Rows of a block: 16 bytes of small elements; a whole vector of 4-byte elements; 32 bytes of 8-byte elements if the
 /// machine has such vectors.
 template <class T>
 struct Block;
@@ -51,8 +51,8 @@ inline Row exchange_high(Row a, Row b, std::integer_sequence<int, k...>) {
   return __builtin_shufflevector(a, b, ((k & step) == 0 ? k + step : n + k)...);
 }
 
-/// Eklundh's method: exchange the off-diagonal halves of ever larger blocks. One instruction an exchange once `step`
-/// spans 64 bits.
+/// Eklundh's method: exchanges the off-diagonal halves of increasingly large blocks. One instruction per exchange once
+/// `step` spans 64 bits.
 template <int n, int step, class Row>
 inline void exchange(Row (&r)[n]) {
   if constexpr (step < n) {
@@ -67,7 +67,7 @@ inline void exchange(Row (&r)[n]) {
     exchange<n, 2 * step>(r);
   }
 }
-/// Rows of 16 bytes: log2(n) perfect shuffles, each exchange one instruction of the baseline.
+/// Rows of 16 bytes: log2(n) perfect shuffles; each exchange is one instruction of the baseline.
 template <int n, int stage, class Row>
 inline void shuffle(Row (&r)[n]) {
   if constexpr (stage < n) {

@@ -66,7 +66,7 @@ void vectorised(const void* from, void* to, Index n, float alpha, float beta) {
   }
 }
 
-/// Sine and cosine of arguments beyond the vector form's reduction go through the C library.
+/// Sine and cosine of arguments beyond the vector form's range reduction go through the C library.
 template <Fn fn>
 void trigonometric(const void* from, void* to, Index n, float alpha, float beta) {
   const auto* x = static_cast<const float*>(from);
