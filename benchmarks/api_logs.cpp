@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast API logs are read: the real one of cuDNN, repeated to 100 MB, and lines of cuBLASLt. Two seconds is the most
-// that 100 MB may take.
+// How fast API logs are read: a real one of cuDNN, repeated to 100 MB, and lines of cuBLASLt. 100 MB may take at most
+// two seconds.
 #include <benanza/profile/engine_profile.hpp>
 #include <benanza/results/whole_file.hpp>
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t log_bytes = 100'000'000;
 
-/// A file of its own, removed at the end.
+/// A file owned by this object, removed at the end.
 class RepeatedFile {
  public:
   explicit RepeatedFile(const std::string& text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BigModel: an ONNX file of any size, written byte by byte: a chain of products whose weights are in the file, beside
-// it, or nowhere.
+// BigModel: an ONNX file of any size, written byte by byte: a chain of products whose weights are inside the file, in a
+// file beside it, or nowhere.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace benanza::benchmarks {
 
-/// Where the weights' numbers are.
+/// Where the values of the weights are stored.
 enum class Weights : std::uint8_t { none, inside, external };
 
 /// A message of the protobuf wire format (https://protobuf.dev/programming-guides/encoding/); field numbers are those
@@ -29,13 +29,13 @@ class Message {
     return *this;
   }
   Message& message(std::uint32_t field, const Message& value) { return bytes(field, value.text_); }
-  /// What comes before `size` bytes of the field.
+  /// The header of a field of `size` bytes.
   Message& head(std::uint32_t field, std::uint64_t size) {
     varint(field << 3 | 2);
     varint(size);
     return *this;
   }
-  /// Bytes as they are.
+  /// Bytes without a header.
   Message& raw(const std::string& text) {
     text_ += text;
     return *this;
@@ -50,7 +50,7 @@ class Message {
   std::string text_{};
 };
 
-/// `layers` products of 1 x 4096 with 4096 x 4096, f32: 64 MiB of weights each.
+/// `layers` products of 1 x 4096 with 4096 x 4096, f32: each with 64 MiB of weights.
 class BigModel {
  public:
   BigModel(const std::filesystem::path& folder, int layers, Weights weights)
@@ -99,8 +99,8 @@ class BigModel {
     const Message type = Message().message(1, Message().number(1, 1).message(2, shape));
     return Message().bytes(1, name).message(2, type);
   }
-  /// The field of the graph, up to where numbers inside the file stand. Without weights it is a graph input of the same
-  /// name and shape.
+  /// The field of the graph, up to the position of the values in the file. Without weights, it is a graph input of the
+  /// same name and shape.
   static Message initializer(int i, Weights weights) {
     if (weights == Weights::none) {
       const Message dim = Message().number(1, edge);
@@ -124,7 +124,7 @@ class BigModel {
     const std::string text = Message().head(5, tensor.text().size() + payload).text() + tensor.text();
     return Message().raw(text);
   }
-  /// Numbers that no file system or memory stores in less room than they take.
+  /// Values that no file system or memory can store in less space than they take.
   static void write_numbers(std::ofstream& out, int seed) {
     std::vector<std::uint64_t> block(1 << 17);
     std::uint64_t state = static_cast<std::uint64_t>(seed) * 2 + 1;

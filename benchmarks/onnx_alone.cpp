@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses, checks and infers the shapes of ONNX files with the ONNX library alone: what `benanza layers` is held
-// against.
+// Parses, checks and infers the shapes of ONNX files with the ONNX library alone, as a baseline for `benanza layers`.
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a benchmark takes, and a folder for its files.
+// The memory that a benchmark uses, and a folder for its files.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace benanza::benchmarks {
 
-/// A folder of its own, removed at the end of the program.
+/// A temporary folder, removed at the end of the program.
 struct Folder {
   std::filesystem::path path;
   explicit Folder(const std::string& name)
@@ -21,7 +21,7 @@ struct Folder {
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-/// A line of /proc/self/status, in kB.
+/// The value of a line of /proc/self/status, in kB.
 inline double status_kb(const std::string& key) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
@@ -29,7 +29,7 @@ inline double status_kb(const std::string& key) {
   return 0;
 }
 
-/// The most memory that the process takes from here on, beyond what it takes now.
+/// The peak memory of the process from here on, beyond what it uses now.
 class PeakMemory {
  public:
   PeakMemory() : before_(status_kb("VmRSS")) { std::ofstream("/proc/self/clear_refs") << 5; }  // proc(5): resets VmHWM

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Benanza itself costs: import, fusion and deduplication of the 44 models, emission of their suite, loading and
-// analysing results.
+// What Benanza itself costs: import, fusion and deduplication of the 44 models, emission of their suite, and loading
+// and analysing results.
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/codegen.hpp>
 #include <benanza/fusion/model_layers.hpp>
@@ -49,7 +49,7 @@ LayerSet unique_layers() {
   return set;
 }
 
-/// One run that holds a row with 40 rounds for every layer and group of the 44 models.
+/// One run with a row of 40 rounds for every layer and group of the 44 models.
 ResultDatabase synthetic_results() {
   Run run;
   run.name = "synthetic";

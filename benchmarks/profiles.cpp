@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What profiles cost: a trace of 1 GB, written by repeating the events of a real one, read in bounded memory
-// (`peak_MB`, the most beyond what was there before); and recording a layer in process. Files are made in the system's
-// temporary folder (TMPDIR chooses another) and removed.
+// What profiles cost: a trace of 1 GB, written by repeating the events of a real one and read in bounded memory
+// (`peak_MB`, the peak beyond what was in use before); and recording a layer in process. Files are created in the
+// system's temporary folder (TMPDIR chooses another) and removed.
 #include "peak_memory.hpp"
 #include <benanza/profile/recorder.hpp>
 #include <benanza/results/whole_file.hpp>
@@ -24,10 +24,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t trace_bytes = 1'000'000'000;
 
-/// A trace in pieces: what precedes the passes, one pass whose times are to be moved, what follows.
+/// A trace in pieces: the part before the passes, one pass whose times are shifted, and the part after.
 struct RealTrace {
   std::string before{}, after{};
-  std::vector<std::string> pass{};  // an event each, without comma
+  std::vector<std::string> pass{};  // one event each, without comma
   double length_us = 0;
   std::string time_key{};
 };
@@ -39,7 +39,7 @@ double number_behind(const std::string& line, const std::string& key) {
   return value;
 }
 
-/// For a file with one event a line: the events that begin within the last event that is a pass.
+/// For a file with one event per line: the events that begin during the last event that is a pass.
 RealTrace take_apart(const std::string& file, const std::string& time_key, const std::string& duration_key,
                      std::string_view pass_mark) {
   const std::string text = read_whole(fs::path(BENANZA_TEST_DATA) / "profile" / file);
@@ -66,7 +66,7 @@ RealTrace take_apart(const std::string& file, const std::string& time_key, const
     const double at = number_behind(line, time_key);
     if (at >= start && at <= start + result.length_us) result.pass.push_back(line);
   }
-  if (result.after.empty()) result.after = "]\n";  // it stood behind the last event
+  if (result.after.empty()) result.after = "]\n";  // it followed the last event
   return result;
 }
 
@@ -123,7 +123,7 @@ void read_kineto(benchmark::State& state) {
 }
 BENCHMARK(read_kineto)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// A layer of a pass of 100, with or without the two reads of the clock that an engine needs.
+/// Records a layer of a pass of 100, with or without the two reads of the clock that an engine needs.
 void record_layer(benchmark::State& state, bool clock) {
   std::vector<std::string> names;
   for (int i = 0; i < 100; ++i) names.push_back("layer1." + std::to_string(i) + ".conv");

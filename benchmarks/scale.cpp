@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What size costs: a database of 100,000 rows, models of 1 GiB of weights inside the file and of 2 GiB beside it. Each
-// reports `peak_MB`, the most memory beyond what was there before it. The files are made in the system's temporary
-// folder (TMPDIR chooses another), 3.2 GB in all, and removed.
+// What size costs: a database of 100,000 rows, models with 1 GiB of weights inside the file and with 2 GiB beside it.
+// Each reports `peak_MB`, the peak memory beyond what was in use before. The files are created in the system's
+// temporary folder (TMPDIR chooses another), 3.2 GB in all, and removed.
 #include "big_model.hpp"
 #include "peak_memory.hpp"
 #include <benanza/bounds/analyze.hpp>
@@ -56,7 +56,7 @@ std::vector<std::string> signatures(std::size_t count) {
 
 constexpr std::size_t devices = 80, all_rows = 100'000;
 
-/// 80 devices and versions of the 44 models: 100,000 rows, each with 40 rounds, a file a device.
+/// 80 devices and versions of the 44 models: 100,000 rows, each with 40 rounds, one file per device.
 const fs::path& database_folder() {
   static const fs::path place = [] {
     const fs::path result = folder() / "results";
@@ -112,7 +112,7 @@ void load_100000_rows(benchmark::State& state) {
 }
 BENCHMARK(load_100000_rows)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The part of one device is chosen, and one model is analysed with it.
+/// Selects the part of one device and analyses one model with it.
 void analyze_resnet50_against_100000_rows(benchmark::State& state) {
   const ResultDatabase database = ResultDatabase::open(database_folder());
   const Run& run = database.runs()[devices / 2];
@@ -122,7 +122,7 @@ void analyze_resnet50_against_100000_rows(benchmark::State& state) {
 }
 BENCHMARK(analyze_resnet50_against_100000_rows)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// `layers` of 64 MiB each.
+/// Imports `layers` products of 64 MiB each.
 void import_of(benchmark::State& state, Weights weights) {
   const BigModel model(folder(), static_cast<int>(state.range(0)), weights);
   double peak = 0;

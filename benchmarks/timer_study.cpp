@@ -17,7 +17,7 @@ namespace benanza::bench {
 
 namespace {
 
-constexpr int single_calls = 15;  // behind a flush; a median of so many
+constexpr int single_calls = 15;  // each after a flush; their median counts
 constexpr std::int64_t most_calls = 10'000;
 constexpr int recorded_calls = 16;
 
@@ -64,7 +64,7 @@ std::optional<double> StudyRow::spread() const {
   return *most / *least - 1;
 }
 
-/// An element-wise layer over twice what the caches hold, in memory of its own.
+/// An element-wise layer over twice the size of the caches, in memory of its own.
 struct TimerStudy::Flush {
   Flush(Device& device, Backends backends, Bytes cached) : memory(device) {
     const auto elements = std::max<std::int64_t>(1, static_cast<std::int64_t>(2 * cached.value / sizeof(float)));
@@ -165,14 +165,14 @@ void TimerStudy::time(Subject& subject, StudyRow& row) {
   const LaunchFloors& floors = timer_.floors();
   if (row.caches == StudyRow::Caches::flushed) {
     const auto graph = device_.record([&] { work.call(); });
-    if (graph) graph->replay();  // the first one may load
+    if (graph) graph->replay();  // the first replay may load code
     device_.finish();
     options_.pause(row.idle);
     row.events = flushed([&] { work.call(); }, floors.event + floors.launch * kernels);
     if (graph) row.graph = flushed([&] { graph->replay(); }, floors.event + floors.graph_launch * kernels);
     return;
   }
-  const Seconds one = timer_.time(work, 10).time;  // a rough time; records what is replayed below, where it can
+  const Seconds one = timer_.time(work, 10).time;  // a rough time; if possible, also records what is replayed below
   const auto calls = static_cast<std::int64_t>(
       std::clamp(std::ceil(DeviceHost::shortest_window / one), 1.0, static_cast<double>(most_calls)));
   static_cast<void>(timer_.time(work, calls));
@@ -210,7 +210,7 @@ void TimerStudy::ask_records(Subject& subject, StudyRow& row) {
 
 void TimerStudy::run(std::span<const StudiedLayer> layers, std::vector<StudyRow>& rows) {
   using Caches = StudyRow::Caches;
-  std::vector<std::pair<Subject, std::size_t>> subjects;  // with the first of its rows
+  std::vector<std::pair<Subject, std::size_t>> subjects;  // with the index of its first row
   const auto all_rows_of = [&](Subject& subject, std::size_t first, auto&& each) {
     for (std::size_t i = first; i < rows.size() && rows[i].layer == rows[first].layer; ++i) {
       try {

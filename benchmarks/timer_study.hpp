@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// TimerStudy: how far the methods of timing a device agree. One plan of each layer is timed by events, by a replayed
+// TimerStudy: how well the methods of timing a device agree. One plan of each layer is timed by events, by a replayed
 // graph and by the device's own records, with hot, cold and flushed caches, right after other work and after idling.
 //
-// Times are of one call, launches left out: less what a chain of as many empty kernels takes, or what their records
-// tell. hot: the same buffers in each call; cold: calls walk through memory (work.hpp); flushed: each call is timed by
-// itself, behind work that has gone through more than the caches hold, whose dirty lines the call pays for.
+// Times are of one call without launches: minus the time of a chain of as many empty kernels, or of the records of such
+// kernels. hot: the same buffers in each call; cold: calls cycle through memory (work.hpp); flushed: each call is timed
+// separately, after work that has touched more than the caches hold. The call pays for the dirty lines of that work.
 //
-// The device's records are asked for last: what collects them stays in the process and may slow down what follows.
+// The device's records are collected last: the collecting library stays in the process and may slow down later calls.
 #pragma once
 
 #include "../src/measure/device_host.hpp"
@@ -26,7 +26,7 @@ struct StudiedLayer {
   std::string name{};  ///< at most 22 characters
   Layer layer{};
 };
-/// Eight of models of today, from one of 120 elements to a product of 46 GFLOP.
+/// Eight layers of current models, from one with 120 elements to a product of 46 GFLOP.
 [[nodiscard]] std::vector<StudiedLayer> studied_layers();
 
 struct StudyRow {
@@ -34,11 +34,11 @@ struct StudyRow {
   std::string layer{}, plan{};
   Caches caches = Caches::hot;
   Seconds idle{};                                       ///< before the first call
-  std::optional<Seconds> events{}, graph{}, records{};  ///< one call, launches left out; nothing: cannot be told
-  double clock_hz = 0;                                  ///< clock of the processors meanwhile; 0: too short to tell
+  std::optional<Seconds> events{}, graph{}, records{};  ///< one call without launches; empty if unknown
+  double clock_hz = 0;                                  ///< multiprocessor clock meanwhile; 0 if too short to measure
   std::string failure{};
 
-  /// What the highest of the times is above the lowest, relative; nothing for fewer than two.
+  /// How much the highest of the times exceeds the lowest, relative; empty for fewer than two times.
   [[nodiscard]] std::optional<double> spread() const;
   [[nodiscard]] bool is_marked() const { return spread().value_or(0) > methods_agree; }
 };
@@ -50,17 +50,17 @@ class TimerStudy {
  public:
   struct Options {
     Seconds idle{2};
-    std::function<void(Seconds)> pause{};  ///< does nothing for so long
+    std::function<void(Seconds)> pause{};  ///< idles for the given time
   };
 
   TimerStudy(Device& device, Backends backends, Options options);
 
-  /// All rows of the layers. Where the device goes meanwhile, DeviceLost is thrown and `rows` has what there was.
+  /// Adds all rows of the layers. If the device is lost, throws DeviceLost, and `rows` holds the rows so far.
   void run(std::span<const StudiedLayer> layers, std::vector<StudyRow>& rows);
   [[nodiscard]] const LaunchFloors& floors() const { return timer_.floors(); }
 
  private:
-  /// A layer by the first plan of any backend that runs.
+  /// A layer with the first plan of any backend that runs.
   struct Subject {
     TuningTask task{};
     Candidate candidate{};
@@ -68,7 +68,7 @@ class TimerStudy {
   [[nodiscard]] std::optional<Subject> subject(const StudiedLayer& layer, std::string& reason);
   [[nodiscard]] Work work(Subject& subject, StudyRow::Caches caches);
   void time(Subject& subject, StudyRow& row);
-  /// Median of single calls behind a flush.
+  /// Median of single calls, each after a flush.
   [[nodiscard]] std::optional<Seconds> flushed(const std::function<void()>& call, Seconds floor);
   void ask_records(Subject& subject, StudyRow& row);
 
@@ -79,12 +79,12 @@ class TimerStudy {
   DeviceHost host_;
   DeviceTimer timer_;
   Workplace place_;
-  /// Work that goes through more than the caches hold.
+  /// Work that touches more than the caches hold.
   struct Flush;
   std::shared_ptr<Flush> flush_;
 };
 
-/// At most 80 columns wide.
+/// The table is at most 80 columns wide.
 void write_table(std::ostream& out, const Machine& machine, const LaunchFloors& floors,
                  const std::vector<StudyRow>& rows);
 void write_json(std::ostream& out, const Machine& machine, const LaunchFloors& floors,

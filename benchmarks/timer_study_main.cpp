@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // timer_study [--json FILE] [--idle SECONDS]: whether the methods of timing this machine's GPU agree (timer_study.hpp).
-// It takes some two minutes, most of it idling. Exit codes: 0; 77 without a device that it could study, with the
-// reason; 2 for a wrong command line; 5 where the device went, what there was is written.
+// It takes about two minutes, most of it idling. Exit codes: 0; 77 without a device that it could study, with the
+// reason; 2 for a wrong command line; 5 if the device is lost, after writing the rows so far.
 #include "timer_study.hpp"
 #include <benanza/backend/cublas.hpp>
 #include <benanza/backend/cuda.hpp>
@@ -51,7 +51,7 @@ int study(const std::string& json, Seconds idle) {
     bench::write_json(file, device->machine(), study.floors(), rows);
     if (!file.flush()) throw EnvironmentError("cannot write " + json);
   }
-  if (code != 0) std::_Exit(code);  // a library that has lost its device may wait for it without end
+  if (code != 0) std::_Exit(code);  // a library that has lost its device may wait for it forever
   return code;
 }
 

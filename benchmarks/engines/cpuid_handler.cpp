@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers for the instruction CPUID where avx2.py has replaced it by UD2, an undefined instruction of the same length:
-// as the processor does, without AVX-512, AMX and VNNI.
+// Emulates the instruction CPUID where avx2.py has replaced it by UD2, an undefined instruction of the same length: the
+// answer is the processor's, but without AVX-512, AMX and VNNI.
 #include <cpuid.h>
 #include <ucontext.h>
 
@@ -28,7 +28,7 @@ void answer(int signal, siginfo_t*, void* context) {
   const auto* instruction = reinterpret_cast<const unsigned char*>(registers[REG_RIP]);
   if (instruction[0] != 0x0f || instruction[1] != 0x0b) {
     std::signal(signal, SIG_DFL);
-    return;  // to the same instruction
+    return;  // the same instruction runs again
   }
   const auto leaf = static_cast<unsigned>(registers[REG_RAX]), subleaf = static_cast<unsigned>(registers[REG_RCX]);
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;

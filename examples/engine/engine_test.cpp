@@ -23,7 +23,7 @@ struct Bounds {
       benanza::analyze(model, benanza::ResultDatabase::load(std::array{ENGINE_RESULTS}), {.threads = 1});
 };
 
-/// A clock that goes on by `step` whenever it is read: a test's outcome depends on no machine.
+/// A clock that advances by `step` at each read, so that a test's outcome does not depend on the machine.
 MnistEngine::Clock stepping(std::chrono::microseconds step) {
   return [step, at = benanza::Recorder::Time{}]() mutable { return at += step; };
 }

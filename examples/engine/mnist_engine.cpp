@@ -70,7 +70,7 @@ MnistEngine::Scores MnistEngine::run(const Image& picture, benanza::Recorder& re
   Scores scores{};
   auto start = now();
   recorder.start_pass(start);
-  const auto done = [&](const char* name) {  // each layer begins where the one before it ends
+  const auto done = [&](const char* name) {  // each layer begins where the previous one ends
     const auto end = now();
     recorder.layer(name, start, end);
     start = end;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain inference engine for one model, MNIST: two convolutions with bias and relu, two pools, a matrix product. It
-// computes in loops that are easy to read, which is why its gap is easy to find.
+// A plain inference engine for one model, MNIST: two convolutions with bias and relu, two pools, a matrix product. Its
+// loops are easy to read, and so its gap is easy to find.
 #pragma once
 
 #include <benanza/profile/recorder.hpp>
@@ -16,18 +16,18 @@ class MnistEngine {
 
   using Clock = std::function<benanza::Recorder::Time()>;
 
-  /// Weights are random: what a layer costs does not depend on them.
+  /// Weights are random: the cost of a layer does not depend on them.
   MnistEngine();
 
-  /// One inference; its layers go to `recorder` as one pass. Names are those of the model's nodes, several joined where
-  /// a loop does several at once. The clock is read once for the start and once for each layer's end.
+  /// One inference; its layers go to `recorder` as one pass. Names are those of the model's nodes, joined if one loop
+  /// executes several. The clock is read once for the start and once for the end of each layer.
   [[nodiscard]] Scores run(const Image& image, benanza::Recorder& recorder, const Clock& now = benanza::Recorder::now);
 
  private:
   std::vector<float> conv1_, bias1_, conv2_, bias2_, product_, bias3_;
-  std::vector<float> a_, b_, c_, d_;  // what the layers make
+  std::vector<float> a_, b_, c_, d_;  // results of the layers
 };
 
-/// A recorder with the passes of that many inferences after some to warm up.
+/// A recorder's profile of `passes` inferences, after some warm-up inferences.
 [[nodiscard]] benanza::EngineProfile profile_of(MnistEngine& engine, int passes,
                                                 const MnistEngine::Clock& now = benanza::Recorder::now);
