@@ -22,8 +22,7 @@ bool is_wide(const std::optional<Element>& element, DataType type) { return elem
 }  // namespace
 
 Result plans(const op::Cast& op, const Context& context) {
-  const auto from = quantized_element_of(op.type),
-             to = element_of(op.to);  // casts to integers truncate and wrap around
+  const auto from = quantized_element_of(op.type), to = element_of(op.to);  // casts to integers truncate and wrap
   if (!from || !to) return unsupported(op.kind, op.type);
   return one_plan(
       context, op.operands(), "cast",

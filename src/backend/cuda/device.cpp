@@ -100,7 +100,8 @@ class CudaDevice final : public Device {
     check(cudaMalloc(&cycles, sizeof(long long)), "cudaMalloc");
     cycles_ = static_cast<long long*>(cycles);
     machine_ = describe(0, properties_);
-    stop();  // a kernel is loaded at its first launch, which may wait for all others: not behind a block
+    // A kernel is loaded at its first launch, which may wait for all others: this must not happen behind a block.
+    stop();
     finish();
   }
   /// If the device was lost, failures are ignored: its resources go with the process.

@@ -7,7 +7,7 @@
 
 namespace benanza::cuda {
 
-/// Clocks, power, temperature, throttle reasons, ECC, MIG, other processes, as far as known, for the device with this
+/// Clocks, power, temperature, throttle reasons, ECC, MIG, other processes, if known, for the device with this
 /// UUID. Empty without NVML.
 [[nodiscard]] std::map<std::string, std::string> nvml_state(const std::string& uuid);
 /// `580.82.07`; empty without NVML.

@@ -39,7 +39,7 @@ void add_plans(const op::Resize& op, Candidates& candidates);
 template <class Op>
 inline constexpr bool f32_only = std::is_same_v<Op, op::Recurrent> || std::is_same_v<Op, op::NormGradient> ||
                                  std::is_same_v<Op, op::BatchNorm> || std::is_same_v<Op, op::Lrn>;
-/// Operators that move elements, whatever their type.
+/// Operators that only move elements, whatever these represent.
 template <class Op>
 inline constexpr bool only_moves = std::is_same_v<Op, op::Transpose> || std::is_same_v<Op, op::Concat> ||
                                    std::is_same_v<Op, op::Split> || std::is_same_v<Op, op::Slice>;

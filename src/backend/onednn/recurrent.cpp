@@ -119,8 +119,7 @@ void add_plans(const op::Recurrent& op, Candidates& candidates) {
               OperandLayout{row_major(y), strided(y, {batch * ways * hidden, hidden, ways * hidden, 1}), std::nullopt});
           candidates.add(std::move(draft));
         },
-        true);  // "ref" of recurrent layers is generated matrix products with a loop around them, and all there is for
-                // GRU
+        true);  // "ref" of recurrent layers is generated matrix products in a loop, the only implementation for GRU
   };
   const auto& engine = candidates.engine();
   const auto attr = common_attributes();
