@@ -51,7 +51,7 @@ class GemvPlan final : public BlasPlan {
   void do_execute(const Arguments& arguments) const override {
     const Problem& p = problem();
     const bool b_is_vector = p.n == 1;
-    // The row-major stored matrix is the transpose of BLAS's `columns` x `rows`.
+    // To BLAS, the stored row-major matrix is its transpose, of `inner` x `outer`.
     const bool stored_transposed = b_is_vector ? p.trans_a : p.trans_b;
     const int inner = b_is_vector ? p.lda : p.ldb,
               outer = b_is_vector ? (stored_transposed ? p.k : p.m) : (stored_transposed ? p.n : p.k);

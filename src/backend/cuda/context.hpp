@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator families of the own kernels share: plans built from a function, tables in device memory.
+// What the operator families of Benanza's own kernels share: plans built from a function, tables in device memory.
 #pragma once
 
 #include "kernels.hpp"

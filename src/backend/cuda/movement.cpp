@@ -90,7 +90,7 @@ Result copies(const Op& op, const Context& context) {
   return copies(strided_moves(op), *bytes, op.operands(), context);
 }
 
-/// Pieces and the whole in one launch: data inside the axis stays together, in cells of up to 16 bytes.
+/// Pieces and the whole in one launch: the dimensions after the axis stay together, in cells of up to 16 bytes.
 template <bool join, class Op>
 Result pieces(const Op& op, const Context& context) {
   const auto bytes = movable_bytes(op.type);
