@@ -92,9 +92,9 @@ struct GivenInts {
   return number == 0 ? 0 : number;
 }
 
-/// Whether input `i`, the zero point of a quantised tensor, may differ from 0: it is computed at run time, or is a
-/// constant known to differ. A list per channel whose numbers are not known counts as 0: every quantiser produces such
-/// weights.
+/// Whether input `i`, the zero point of a quantised tensor, may differ from 0: it is computed at run time, differs, or
+/// is a single number that is not known. A list per channel whose numbers are not known counts as 0: every quantiser
+/// produces such weights.
 [[nodiscard]] inline bool has_zero_point(const Node& node, const Graph& graph, std::size_t i) {
   const Value* zero_point = optional_input(node, graph, i);
   if (!zero_point) return false;

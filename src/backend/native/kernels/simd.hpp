@@ -129,8 +129,8 @@ inline F rough_reciprocal_sqrt(F v) { return _mm256_rsqrt_ps(v); }
 #else
 inline F min(F a, F b) { return select(a < b, a, b); }
 inline F max(F a, F b) { return select(a > b, a, b); }
-/// Adding and subtracting 1.5 * 2^23 leaves the nearest integer for magnitudes below 2^22. Larger ones up to 2^23 may
-/// keep a half; above that, there are no fractions.
+/// Adding and subtracting 2^23 leaves the nearest integer for magnitudes below 2^23. Above that, there are no
+/// fractions.
 inline F round(F v) {
   const F magnitude = abs(v), big = splat(8388608.0F);
   const F rounded = (magnitude + big) - big;
