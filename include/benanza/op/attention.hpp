@@ -16,7 +16,7 @@
 
 namespace benanza::op {
 
-/// What is written besides the result: a number for each query and key.
+/// Scores that are written in addition to the result: a number for each query and key.
 enum class Scores : std::uint8_t {
   none,
   raw,      ///< scaled products
@@ -28,32 +28,32 @@ enum class Scores : std::uint8_t {
   return std::array<std::string_view, 5>{"none", "raw", "capped", "masked", "weights"};
 }
 
-/// Query i stands at place `past` + i of the sequence of keys. It sees those that the mask, `causal`, `before` and
-/// `after` all leave.
+/// Query i has position `past` + i in the sequence of keys. It sees the keys that the mask, `causal`, `before` and
+/// `after` all allow.
 struct Attention {
   static constexpr std::string_view kind = "Attention";
   static constexpr Family family = Family::product;
   static constexpr std::array<std::string_view, 3> onnx_types{"Attention", "com.microsoft.MultiHeadAttention",
                                                               "com.microsoft.GroupQueryAttention"};
-  /// Where capped scores are measured and checked. It does not decide the speed.
+  /// The cap with which capped scores are measured and checked. Its value does not affect the speed.
   static constexpr double measured_cap = 1;
   DataType type = DataType::f32;
   TensorShape q{};     ///< batch heads queries depth
   TensorShape k{};     ///< batch kv-heads keys depth
   TensorShape v{};     ///< batch kv-heads keys value-depth
-  TensorShape mask{};  ///< added to the scores, broadcasts to batch heads queries keys; empty: none
+  TensorShape mask{};  ///< added to the scores, broadcasts to batch heads queries keys; empty: no mask
   bool causal = false;
   bool k_transposed = false;            ///< k lies in memory as batch kv-heads depth keys
   bool q_tokens_first = false;          ///< q lies in memory as batch queries heads depth, as a projection leaves it
   bool k_tokens_first = false;          ///< k as batch keys kv-heads depth
   bool v_tokens_first = false;          ///< v as batch keys kv-heads value-depth
   bool y_tokens_first = false;          ///< y as batch queries heads value-depth
-  std::optional<DataType> mask_type{};  ///< boolean: the mask says which keys are seen, and is not added
+  std::optional<DataType> mask_type{};  ///< boolean: the mask selects the keys that are seen, and is not added
   bool capped = false;                  ///< scores are cap * tanh(score / cap)
-  std::int64_t past = 0;                ///< keys before the place of the first query
-  std::int64_t before = -1;             ///< keys seen before a query's own place; -1: all
-  std::int64_t after = -1;              ///< the same behind it; causal: none
-  Scores scores = Scores::none;         ///< written too
+  std::int64_t past = 0;                ///< keys before the position of the first query
+  std::int64_t before = -1;             ///< keys seen before a query's own position; -1: all
+  std::int64_t after = -1;              ///< keys seen after a query's own position; -1: all; with causal: no keys
+  Scores scores = Scores::none;         ///< scores that are also written
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -77,21 +77,20 @@ struct Attention {
   }
   constexpr bool operator==(const Attention&) const = default;
 
-  /// Also com.microsoft's MultiHeadAttention and GroupQueryAttention. Keys and values are those of a cache and of the
-  /// call together. Biases of queries, keys and values, their rotations, masks of padding and the copying of a cache
-  /// are not counted.
+  /// Also reads com.microsoft's MultiHeadAttention and GroupQueryAttention. Keys and values include those of a cache.
+  /// Biases and rotations of queries, keys and values, padding masks and the copying of a cache are not counted.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Attention, decltype(graph)> {
     return node.domain.empty() ? from_onnx(node, graph) : from_microsoft(node, graph);
   }
 
-  /// Whether only data tells how much of a cache is filled: all of it is counted.
+  /// Whether it is known only from data how much of a cache is filled. All of it is counted then.
   [[nodiscard]] static bool is_filled_by_data(const Node& node, const AnyGraph auto& graph) {
     if (node.domain.empty()) return node.has_input(6) && !graph.input(node, 6).literal;
     const Value* total = detail::optional_input(node, graph, 6);
     return shares_cache(node, graph) && (!total || !detail::scalar(*total));
   }
 
-  /// Inputs of a node that its output `i` holds one behind the other, a cache first; none for what is computed.
+  /// The inputs of a node that output `i` holds one after the other, the cache first. Empty if the output is computed.
   [[nodiscard]] static std::vector<std::size_t> cached_inputs(const Node& node, std::size_t i) {
     if (i != 1 && i != 2) return {};
     const bool packed = !node.has_input(i);  // in one tensor with the queries, or values with the keys
@@ -100,12 +99,12 @@ struct Attention {
 
   [[nodiscard]] constexpr TensorShape y() const { return {q[0], q[1], q[2], v[3]}; }
 
-  /// Whether an operand lies otherwise than batch, heads, tokens, depth; `k_transposed` apart.
+  /// Whether an operand has another order in memory than batch, heads, tokens, depth. Ignores `k_transposed`.
   [[nodiscard]] constexpr bool tokens_first() const {
     return q_tokens_first || k_tokens_first || v_tokens_first || y_tokens_first;
   }
 
-  /// The first key that a query sees, and the one behind the last.
+  /// The first key that a query sees, and one past the last.
   [[nodiscard]] constexpr std::int64_t first_key(std::int64_t query) const {
     return before < 0 ? 0 : std::clamp<std::int64_t>(past + query - before, 0, k[2]);
   }
@@ -113,12 +112,14 @@ struct Attention {
     const std::int64_t reach = causal ? 0 : after;
     return reach < 0 ? k[2] : std::clamp<std::int64_t>(past + query + reach + 1, 0, k[2]);
   }
-  /// Keys that some query sees.
+  /// Keys that at least one query sees.
   [[nodiscard]] constexpr std::int64_t seen_keys() const { return last_key(q[2] - 1) - first_key(0); }
-  /// Queries see the keys up to a place, or all: no window, no cache before the first query.
+  /// Each query sees the keys up to some position, or all keys: there is no window, and no cache before the first
+  /// query.
   [[nodiscard]] constexpr bool starts_at_first_key() const { return past == 0 && before < 0 && after < 0; }
 
-  /// What a plan does not do that adds a mask to scores and writes the result alone; empty where it does it all.
+  /// What this layer needs that a plan lacks if it adds a mask to scores and writes only the result. Empty if such a
+  /// plan does everything.
   [[nodiscard]] constexpr std::string_view beyond_added_mask() const {
     if (capped) return "attention with capped scores";
     if (mask_type) return "attention with a mask of truth values";
@@ -146,7 +147,7 @@ struct Attention {
     return result;
   }
 
-  /// Pairs of a query and a key that it sees, of one head.
+  /// Pairs of a query and a key that it sees, for one head.
   [[nodiscard]] constexpr double pairs() const {
     const std::int64_t reach = causal ? 0 : after;
     const double all = static_cast<double>(q[2]) * static_cast<double>(k[2]);
@@ -154,9 +155,10 @@ struct Attention {
     return before < 0 ? ends : ends - clamped_sum(past - before);
   }
 
-  /// ONNX Attention: two matrix products a head (queries x keys x depth, queries x keys x value-depth), a softmax (5 a
-  /// score), the scale (1), the mask (1) and the cap (division, tanh, product). FLOPs are those of the pairs that are
-  /// left by `causal` and the window; a mask that is a tensor may leave any. Nominal multiply-adds are those of all.
+  /// ONNX Attention: two matrix products per head (queries x keys x depth, queries x keys x value-depth), and per score
+  /// a softmax (5 operations), the scale (1), the mask (1) and the cap (division, tanh, product). FLOPs count the pairs
+  /// that `causal` and the window leave; a mask that is a tensor may leave any pairs. Nominal multiply-adds count all
+  /// pairs.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t heads = checked_product(q[0], q[1]);
     const std::int64_t macs = checked_product(checked_product(heads, checked_product(q[2], k[2])), q[3] + v[3]);
@@ -176,14 +178,14 @@ struct Attention {
   }
 
  private:
-  static constexpr std::int64_t most_heads = 1 << 20;  // more is not a model
+  static constexpr std::int64_t most_heads = 1 << 20;  // more is not plausible in a model
 
-  /// Where the inputs that hold a cache begin.
+  /// The index of the first input that holds a cache.
   [[nodiscard]] static std::size_t first_cache(const Node& node) {
     return node.domain.empty() ? 4 : node.op_type == "GroupQueryAttention" ? 3 : 6;
   }
 
-  /// GroupQueryAttention: whether keys and values of the call go into room that the cache has.
+  /// GroupQueryAttention: whether keys and values of the call are written into free space of the cache.
   [[nodiscard]] static bool shares_cache(const Node& node, const AnyGraph auto& graph) {
     if (node.op_type != "GroupQueryAttention" || !node.has_input(3) || !node.has_output(1)) return false;
     const auto &past = graph.input(node, 3).dims, &present = graph.output(node, 1).dims;
@@ -205,7 +207,7 @@ struct Attention {
     TensorShape shape{};
     bool tokens_first = false;
   };
-  /// Rank 4 has the heads first. Rank 3 has the heads of a token side by side.
+  /// Rank 4 has the heads before the tokens. Rank 3 has the heads of a token side by side.
   [[nodiscard]] static std::optional<Heads> heads_of(const Value& value, std::int64_t heads) {
     const auto& dims = value.dims;
     if (dims.size() == 4) return Heads{*detail::to_shape(dims)};
@@ -213,7 +215,7 @@ struct Attention {
     return Heads{{dims[0], heads, dims[1], dims[2] / heads}, true};
   }
 
-  /// Puts the keys and values of a cache before those of the call. They lie as the cache does.
+  /// Puts the keys and values of a cache before those of the call. The result has the memory order of the cache.
   [[nodiscard]] static bool append_to_cache(const Value* cache, DataType type, Heads& k, Heads& v) {
     if (!cache) return true;
     const std::size_t rank = cache->dims.size();  // 5: keys and values stacked
@@ -235,7 +237,7 @@ struct Attention {
             .y_tokens_first = q.tokens_first};
   }
 
-  /// False for a mask of another kind.
+  /// False if the mask is of an unsupported kind.
   [[nodiscard]] bool add_mask(const Value* value) {
     if (!value) return true;
     const auto shape = detail::to_shape(detail::padded(value->dims, 4));
@@ -245,7 +247,7 @@ struct Attention {
     return true;
   }
 
-  /// Bounds that leave everything are none; equal work has equal fields.
+  /// Removes bounds that exclude nothing, so that equal work has equal fields.
   void drop_idle_bounds() {
     if (after == 0) causal = true;
     if (causal) after = -1;
@@ -286,7 +288,8 @@ struct Attention {
     return attention;
   }
 
-  /// How many keys of a cache of `most` are there: all where only data tells, nothing where sequences differ.
+  /// How many keys a cache of at most `most` keys holds: `most` if only data tells, nothing if sequences differ in
+  /// length.
   [[nodiscard]] static std::optional<std::int64_t> filled_keys(const Value& lengths, std::int64_t most) {
     if (!lengths.literal || lengths.literal->ints.empty()) return most;
     const auto& known = lengths.literal->ints;
@@ -294,8 +297,8 @@ struct Attention {
     return same && known[0] >= 1 && known[0] <= most ? std::optional(known[0]) : std::nullopt;
   }
 
-  /// Operands as ONNX Runtime has them: batch, tokens, heads * depth; or queries, keys and values of a token in one
-  /// row, or of a head in one row (rank 5).
+  /// Reads operands in the forms that ONNX Runtime has: batch, tokens, heads * depth; or queries, keys and values of
+  /// one token in one row, or of one head in one row (rank 5).
   [[nodiscard]] static std::optional<Attention> from_microsoft(const Node& node, const AnyGraph auto& graph) {
     const bool grouped = node.op_type == "GroupQueryAttention";
     const Value& q_value = graph.input(node, 0);
@@ -325,7 +328,7 @@ struct Attention {
     const Value* cache = detail::optional_input(node, graph, first_cache(node));
     const bool is_whole = k_value && k_value->dims.size() == 4;  // keys of another sequence: the cache is not read
     if (!q || !k || !v || !append_to_cache(is_whole ? nullptr : cache, q_value.type, *k, *v)) return std::nullopt;
-    // The cache may be longer than what is in it: how many tokens there are is a number of its own.
+    // The cache may be longer than its contents: the number of tokens is an input of its own.
     if (const Value* total = grouped ? detail::optional_input(node, graph, 6) : nullptr)
       if (const auto known = detail::scalar(*total)) k->shape[2] = v->shape[2] = static_cast<std::int64_t>(*known);
     if (shares_cache(node, graph))
@@ -342,7 +345,7 @@ struct Attention {
     return attention;
   }
 
-  /// batch, tokens, heads, `count` operands, depth.
+  /// The operand has the dimensions batch, tokens, heads, `count` operands, depth.
   [[nodiscard]] static std::optional<Heads> of_packed_heads(const Value& value, std::int64_t count) {
     const auto& dims = value.dims;
     if (dims[3] != count) return std::nullopt;

@@ -31,7 +31,7 @@ struct AxisNorm {
   }
   constexpr bool operator==(const AxisNorm&) const = default;
 
-  /// Before opset 13 Hardmax took all dimensions from the axis on (1 by default) together.
+  /// Before opset 13, Hardmax treated all dimensions from the axis on (1 by default) as one.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<AxisNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
@@ -52,8 +52,8 @@ struct AxisNorm {
     return {.inputs = {{.name = "x", .type = type, .shape = x}}, .outputs = {{.name = "y", .type = type, .shape = x}}};
   }
 
-  /// ONNX LpNormalization: two operations of an element for the sum of magnitudes or squares, one for the quotient.
-  /// Hardmax: one comparison.
+  /// ONNX LpNormalization: two operations per element for the sum of magnitudes or squares, one for the quotient.
+  /// Hardmax: one comparison per element.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = (fn == AxisNormFn::hardmax ? 1.0 : 3.0) * static_cast<double>(element_count(x))};
   }

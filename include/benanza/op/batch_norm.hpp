@@ -31,7 +31,7 @@ struct BatchNorm {
   constexpr bool operator==(const BatchNorm&) const = default;
 
   /// Training is left to ChannelNorm, and its outputs are ignored. Before opset 9, spatial = 0 normalises every
-  /// position with numbers of its own.
+  /// position with values of its own.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<BatchNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     auto x = detail::batch_channels_inner(x_value.dims);
@@ -58,8 +58,8 @@ struct BatchNorm {
     return result;
   }
 
-  /// ONNX BatchNormalization (training_mode = 0): y = (x - mean) / sqrt(var + epsilon) * scale + b, one multiply-add an
-  /// element.
+  /// ONNX BatchNormalization (training_mode = 0): y = (x - mean) / sqrt(var + epsilon) * scale + b, one multiply-add
+  /// per element.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = (2.0 + static_cast<double>(post.size())) * static_cast<double>(element_count(x))};
   }

@@ -70,7 +70,7 @@ struct Binary {
   DataType type = DataType::f32;
   ElementwiseFn fn = ElementwiseFn::add;
   TensorShape a{};
-  TensorShape b{};      ///< the same rank as a
+  TensorShape b{};      ///< has the same rank as a
   bool same = false;    ///< a and b are one tensor (x * x)
   bool scaled = false;  ///< quantised operands, each with a scale: computed in floats, rounded and saturated
   Epilogue post{};
@@ -87,8 +87,8 @@ struct Binary {
   }
   constexpr bool operator==(const Binary&) const = default;
 
-  /// Sum, Max and Min of two operands are binary too, and so are a bias before an activation and a Clip whose bounds
-  /// are computed at run time.
+  /// Also reads Sum, Max and Min of two operands, a bias before an activation, and a Clip whose bounds are computed at
+  /// run time.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Binary, decltype(graph)> {
     const std::string type = detail::onnx_type(node);
     const auto row = std::find_if(detail::binary_functions.begin(), detail::binary_functions.end(),
@@ -133,7 +133,7 @@ struct Binary {
     return result;
   }
 
-  /// One operation an element and function.
+  /// One operation per element and function.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = (1.0 + static_cast<double>(post.size())) * static_cast<double>(element_count(y()))};
   }
@@ -144,7 +144,7 @@ struct Binary {
   }
 
  private:
-  /// The larger of each element and a scalar, then the smaller of it and another one.
+  /// The maximum of each element and a scalar, then the minimum of that and another scalar.
   [[nodiscard]] static std::optional<Binary> clip(const Node& node, const AnyGraph auto& graph) {
     const Value& x_value = graph.input(node, 0);
     const Value *lower = detail::optional_input(node, graph, 1), *upper = detail::optional_input(node, graph, 2);
@@ -158,8 +158,8 @@ struct Binary {
     if (lower != nullptr && upper != nullptr) binary.post.push_back({ElementwiseFn::min, TensorShape{1}});
     return binary;
   }
-  /// Before opset 7 the second operand was aligned at an axis, not at the last dimension; PRelu's slope stood for the
-  /// channels.
+  /// Before opset 7 the second operand was aligned at an axis, not at the last dimension. The slope of PRelu was
+  /// aligned at the channels.
   [[nodiscard]] static detail::Dims aligned(const Node& node, const detail::Dims& a, detail::Dims b) {
     if (node.opset >= 7 || b.size() >= a.size() || !node.domain.empty()) return b;
     std::optional<std::size_t> axis;

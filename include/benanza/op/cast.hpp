@@ -42,7 +42,7 @@ struct Cast {
                         .contents = type == DataType::boolean ? Contents::boolean : Contents::uniform}},
             .outputs = {{.name = "output", .type = to, .shape = x}}};
   }
-  /// One conversion an element.
+  /// One conversion per element.
   [[nodiscard]] constexpr Arithmetic arithmetic() const { return {.flops = static_cast<double>(element_count(x))}; }
 
   [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x); }

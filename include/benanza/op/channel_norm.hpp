@@ -22,7 +22,7 @@ struct ChannelNorm {
   DataType type = DataType::f32;
   TensorShape x{};       ///< outer channels inner
   bool affine = true;    ///< channels have a scale and a shift
-  bool running = false;  ///< mean and variance are mixed with those of former calls; results too
+  bool running = false;  ///< mean and variance are mixed with those of earlier calls, and are results too
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -33,7 +33,7 @@ struct ChannelNorm {
   }
   constexpr bool operator==(const ChannelNorm&) const = default;
 
-  /// Nothing where the axes that are kept are not adjacent.
+  /// Nothing if the axes that are kept are not adjacent.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ChannelNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
@@ -79,8 +79,8 @@ struct ChannelNorm {
     return result;
   }
 
-  /// ONNX BatchNormalization (training_mode = 1) and MeanVarianceNormalization: mean (1 an element), variance (2), one
-  /// multiply-add (2).
+  /// ONNX BatchNormalization (training_mode = 1) and MeanVarianceNormalization: mean (1 operation per element),
+  /// variance (2), one multiply-add (2).
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 5.0 * static_cast<double>(element_count(x))};
   }

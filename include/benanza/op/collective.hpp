@@ -19,9 +19,9 @@ enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gathe
   return {"AllReduce", "ReduceScatter", "AllGather"};
 }
 
-/// Each of `ranks` processes calls it. AllReduce: each has n elements and gets the sums of all ranks'.
-/// ReduceScatter: each has n elements and gets a part of the sums, n / ranks of them. AllGather: each has n / ranks
-/// elements and gets those of all.
+/// Each of `ranks` processes calls it. AllReduce: each rank has n elements and gets the sums over all ranks.
+/// ReduceScatter: each rank has n elements and gets n / ranks of the sums. AllGather: each rank has n / ranks elements
+/// and gets those of all ranks.
 template <CollectiveKind K>
 struct Collective {
   static constexpr std::string_view kind = enum_names(K)[static_cast<std::size_t>(K)];
@@ -51,7 +51,7 @@ struct Collective {
     return {.inputs = {{.name = "x", .type = type, .shape = {elements_in()}}},
             .outputs = {{.name = "y", .type = type, .shape = {elements_out()}}}};
   }
-  /// Each element is added ranks - 1 times; the ranks share that.
+  /// Each element is added ranks - 1 times. The ranks share this work.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     if (K == CollectiveKind::all_gather) return {};
     return {.flops = static_cast<double>(n) * static_cast<double>(ranks - 1) / static_cast<double>(ranks)};

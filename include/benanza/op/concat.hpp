@@ -23,7 +23,7 @@ struct Concat {
   std::int64_t outer = 1;  ///< product of the dimensions before the axis
   IntList sizes{};         ///< each operand's size along the axis
   std::int64_t inner = 1;  ///< product of the dimensions after it
-  bool in_place = false;   ///< a cache: the first operand is in the result's memory, where there is room behind it
+  bool in_place = false;   ///< a cache: the first operand is in the result's memory, which has free space after it
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -53,8 +53,8 @@ struct Concat {
 
   [[nodiscard]] constexpr std::int64_t total() const { return std::accumulate(sizes.begin(), sizes.end(), 0LL); }
 
-  /// In place the first operand has the shape of the result: it is the memory, and what lies behind the cache is not
-  /// read.
+  /// In place, the first operand has the shape of the result, since it is the same memory. What follows the cache is
+  /// not read.
   [[nodiscard]] Operands operands() const {
     Operands result;
     for (auto size : sizes) result.inputs.push_back({.name = "inputs", .type = type, .shape = {outer, size, inner}});

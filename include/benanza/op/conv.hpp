@@ -31,15 +31,15 @@ struct Conv {
   DataType type = DataType::f32;  ///< type of x
   TensorShape x{};                ///< N C spatial...
   TensorShape w{};                ///< M C/group kernel...
-  TensorShape pads{};             ///< all begins, then all ends; empty: none
+  TensorShape pads{};             ///< all begins, then all ends; empty: no padding
   TensorShape strides{};          ///< empty: 1
   TensorShape dilations{};        ///< empty: 1
   std::int64_t group = 1;
   bool w_constant = true;
-  std::optional<DataType> w_type{};  ///< when it is not `type` (quantised)
+  std::optional<DataType> w_type{};  ///< if it differs from `type` (quantised)
   std::optional<DataType> y_type{};
-  bool x_zero = false;  ///< quantised: x has a zero point other than 0, so that sums over w have to be taken off
-  bool w_zero = false;  ///< the same of w; scales do not decide the speed, whether one for each channel or one for all
+  bool x_zero = false;  ///< quantised: x has a zero point other than 0, so that sums over w have to be subtracted
+  bool w_zero = false;  ///< the same for w; scales do not affect the speed, be it one per channel or one for all
   Epilogue post{};
 
   template <class Self, class Visit>
@@ -60,8 +60,8 @@ struct Conv {
   }
   constexpr bool operator==(const Conv&) const = default;
 
-  /// Also ConvInteger, QLinearConv, and what ONNX Runtime fuses: a tensor that is added, an activation. Axes on which
-  /// nothing happens are dropped: the 1-D and 2-D spellings of one convolution are one layer.
+  /// Also reads ConvInteger, QLinearConv, and what ONNX Runtime fuses: a tensor that is added, an activation. Axes on
+  /// which the convolution does nothing are dropped: the 1-D and 2-D forms of one convolution are the same layer.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Conv, decltype(graph)> {
     const bool rescaled = node.op_type == "QLinearConv";
     const Value& x_value = graph.input(node, 0);
@@ -85,7 +85,7 @@ struct Conv {
               .w_constant = w_value.constant,
               .w_type = detail::if_other(w_value.type, x_value.type),
               .y_type = detail::if_other(y_type, x_value.type)};
-    // Groups of one channel each: those that fill up a block are groups too.
+    // Each group has one channel. Channels that only pad a block are groups too.
     if (node.domain == "com.microsoft.nchwc" && conv.group > 1 && w_dims[1] > 0) conv.group = x_dims[1] / w_dims[1];
     if (is_8_bit(conv.type)) {
       conv.x_zero = detail::has_zero_point(node, graph, 2);
@@ -114,7 +114,7 @@ struct Conv {
     return shape;
   }
 
-  /// Products in the sum of one element, taps in the padding included.
+  /// Products in the sum of one element, including taps in the padding.
   [[nodiscard]] constexpr std::int64_t depth() const { return element_count(w) / w[0]; }
 
   [[nodiscard]] Operands operands() const {
@@ -134,7 +134,7 @@ struct Conv {
   }
 
   /// ONNX Conv: y[n,m,o] = sum over c, k of x[n, c, o * stride + k * dilation - pad] * w[m, c, k]. FLOPs are 2 N M
-  /// C/group times the in-range (output, tap) pairs of each axis, plus one per element and step of the epilogue.
+  /// C/group times the in-range (output, tap) pairs of each axis, plus one per element for each step of the epilogue.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t channels = checked_product(checked_product(x[0], w[0]), w[1]);
     std::int64_t nominal = channels, in_range = channels;

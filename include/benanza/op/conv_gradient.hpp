@@ -19,7 +19,7 @@ namespace benanza::op {
 enum class ConvGradientOf : std::uint8_t { data, weights };
 [[nodiscard]] constexpr auto enum_names(ConvGradientOf) { return std::array<std::string_view, 2>{"data", "weights"}; }
 
-/// Fields other than `of` are those of the convolution itself.
+/// All fields except `of` describe the convolution itself.
 struct ConvGradient {
   static constexpr std::string_view kind = "ConvGradient";
   static constexpr Family family = Family::convolution;
@@ -28,7 +28,7 @@ struct ConvGradient {
   ConvGradientOf of = ConvGradientOf::data;
   TensorShape x{};          ///< N C spatial...
   TensorShape w{};          ///< M C/group kernel...
-  TensorShape pads{};       ///< all begins, then all ends; empty: none
+  TensorShape pads{};       ///< all begins, then all ends; empty: no padding
   TensorShape strides{};    ///< empty: 1
   TensorShape dilations{};  ///< empty: 1
   std::int64_t group = 1;
@@ -46,7 +46,7 @@ struct ConvGradient {
   }
   constexpr bool operator==(const ConvGradient&) const = default;
 
-  /// ConvGradData reads dy and w and makes dx; ConvGradWeights reads x and dy and makes dw.
+  /// ConvGradData reads dy and w, and writes dx. ConvGradWeights reads x and dy, and writes dw.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ConvGradient, decltype(graph)> {
     const bool data = node.op_type == "ConvGradData";
     const Value& x_value = data ? graph.output(node, 0) : graph.input(node, 0);
@@ -70,7 +70,7 @@ struct ConvGradient {
     return made;
   }
 
-  /// The shape of the convolution's result, and so of its gradient.
+  /// The shape of the convolution's result, and thus of its gradient.
   [[nodiscard]] constexpr TensorShape y() const {
     TensorShape shape{x[0], w[0]};
     for (std::size_t i = 0; i + 2 < x.size(); ++i)
@@ -88,8 +88,8 @@ struct ConvGradient {
             .outputs = {{.name = "dw", .type = type, .shape = w}}};
   }
 
-  /// Each product of the convolution x[n, c, o * stride + k * dilation - pad] * w[m, c, k] has one of dy with w, and
-  /// one of dy with x: the multiply-adds of either gradient are those of the convolution.
+  /// For each product x[n, c, o * stride + k * dilation - pad] * w[m, c, k] of the convolution there is one product of
+  /// dy with w, and one of dy with x: each gradient has as many multiply-adds as the convolution.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t channels = checked_product(checked_product(x[0], w[0]), w[1]);
     std::int64_t nominal = channels, in_range = channels;

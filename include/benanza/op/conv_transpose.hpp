@@ -23,7 +23,7 @@ struct ConvTranspose {
   DataType type = DataType::f32;
   TensorShape x{};               ///< N C spatial...
   TensorShape w{};               ///< C M/group kernel...
-  TensorShape pads{};            ///< all begins, then all ends; empty: none
+  TensorShape pads{};            ///< all begins, then all ends; empty: no padding
   TensorShape strides{};         ///< empty: 1
   TensorShape dilations{};       ///< empty: 1
   TensorShape output_padding{};  ///< empty: 0
@@ -46,7 +46,7 @@ struct ConvTranspose {
   }
   constexpr bool operator==(const ConvTranspose&) const = default;
 
-  /// The window of each axis of x, with its pads resolved; nothing if the sizes and lists do not fit together.
+  /// The window of each axis of x, with its pads resolved. Nothing if sizes and lists do not match.
   [[nodiscard]] static std::optional<detail::WindowAxes> windows(const Node& node, std::span<const std::int64_t> x_dims,
                                                                  std::span<const std::int64_t> w_dims) {
     if (x_dims.size() < 3 || w_dims.size() != x_dims.size()) return std::nullopt;
@@ -99,7 +99,7 @@ struct ConvTranspose {
     return shape;
   }
 
-  /// Products in the sum of one element, on average: of all taps, one in `strides` meets an element.
+  /// Products in the sum of one element, on average: one tap out of the product of `strides` meets an element.
   [[nodiscard]] constexpr std::int64_t depth() const {
     return std::max<std::int64_t>(1, element_count(w) / (w[1] * group * element_count(strides)));
   }
@@ -114,8 +114,8 @@ struct ConvTranspose {
     return result;
   }
 
-  /// ONNX ConvTranspose is the gradient of Conv: the same (output, tap) pairs with x and y exchanged, so the in-range
-  /// taps are those of the convolution that maps y to x.
+  /// ONNX ConvTranspose is the gradient of Conv: it has the same (output, tap) pairs with x and y exchanged, so the
+  /// in-range taps are those of the convolution that maps y to x.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const TensorShape out = y();
     const std::int64_t channels = checked_product(checked_product(x[0], x[1]), w[1]);
@@ -144,8 +144,8 @@ struct ConvTranspose {
   }
 
  private:
-  /// ONNX ConvTranspose, auto_pad and output_shape: the padding that makes y the wanted size; the odd cell at the end
-  /// (SAME_UPPER) or at the beginning. SAME without a wanted size makes it stride times x.
+  /// ONNX ConvTranspose, auto_pad and output_shape: finds the padding that makes y the given size. An odd cell goes to
+  /// the end (SAME_UPPER) or to the beginning. SAME without a given size makes y stride times as large as x.
   static void resolve_pads(detail::WindowAxes& axes, const std::string& auto_pad,
                            std::span<const std::int64_t> wanted) {
     const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
@@ -157,7 +157,7 @@ struct ConvTranspose {
       const std::int64_t total =
           axis.stride * (axis.size - 1) + output_padding + axis.dilation * (axis.kernel - 1) + 1 - size;
       const std::int64_t half =
-          (total - (total < 0 ? 1 : 0)) / 2;  // rounded down, also where a larger output makes it negative
+          (total - (total < 0 ? 1 : 0)) / 2;  // rounded down, also if a larger output makes it negative
       axis.pad_begin = auto_pad == "SAME_UPPER" ? half : total - half;
       axis.pad_end = total - axis.pad_begin;
     }

@@ -33,7 +33,7 @@ struct Cumulative {
   }
   constexpr bool operator==(const Cumulative&) const = default;
 
-  /// An axis that is computed at run time is taken for the shortest one: no other has fewer operations.
+  /// If the axis is computed at run time, the shortest one is assumed: no other has fewer operations.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Cumulative, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto given = detail::scalar(graph.input(node, 1));
@@ -53,8 +53,8 @@ struct Cumulative {
             .outputs = {{.name = "y", .type = type, .shape = x}}};
   }
 
-  /// ONNX CumSum and CumProd: n different results of a row of n take n - 1 operations; n - 2 without the element
-  /// itself.
+  /// ONNX CumSum and CumProd: the n different results of a row of n elements take n - 1 operations, or n - 2 without
+  /// the element itself.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t steps = x[1] - (exclusive ? 2 : 1);
     return {.flops = static_cast<double>(x[0]) * static_cast<double>(x[2]) *

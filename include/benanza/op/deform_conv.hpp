@@ -21,11 +21,11 @@ struct DeformConv {
   DataType type = DataType::f32;
   TensorShape x{};          ///< N C height width
   TensorShape w{};          ///< M C/group kernel
-  TensorShape pads{};       ///< all begins, then all ends; empty: none
+  TensorShape pads{};       ///< all begins, then all ends; empty: no padding
   TensorShape strides{};    ///< empty: 1
   TensorShape dilations{};  ///< empty: 1
   std::int64_t group = 1;
-  std::int64_t offset_group = 1;  ///< groups of channels that are shifted alike
+  std::int64_t offset_group = 1;  ///< groups of channels that share their shifts
   bool bias = false;
   bool mask = false;  ///< each tap has a factor
   bool w_constant = true;
@@ -46,7 +46,7 @@ struct DeformConv {
   }
   constexpr bool operator==(const DeformConv&) const = default;
 
-  /// Lists that say nothing are left out, as Conv does.
+  /// Attribute lists with default values are left out, as in Conv.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<DeformConv, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& w_value = graph.input(node, 1);
@@ -72,7 +72,7 @@ struct DeformConv {
                       .w_constant = w_value.constant};
   }
 
-  /// Positions of the kernel along height (0) or width (1), where its taps are not shifted.
+  /// Positions of the kernel along height (0) or width (1) if its taps are not shifted.
   [[nodiscard]] constexpr detail::Window window(std::size_t axis) const {
     return detail::window(x, axis, w[axis + 2], pads, strides, dilations);
   }
@@ -93,8 +93,8 @@ struct DeformConv {
     return all;
   }
 
-  /// ONNX DeformConv: the multiply-adds of the convolution whose taps are not shifted, one addition an element for a
-  /// bias. The interpolation of the taps is not counted: shifts may be whole numbers.
+  /// ONNX DeformConv: the multiply-adds of the convolution with unshifted taps, and one addition per element for a
+  /// bias. The interpolation of the taps is not counted, because shifts may be whole numbers.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t in_range = checked_product(window(0).in_range_taps(), window(1).in_range_taps());
     const std::int64_t channels = checked_product(checked_product(x[0], w[0]), w[1]);

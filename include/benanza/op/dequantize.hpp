@@ -20,7 +20,7 @@ struct Dequantize {
   DataType type = DataType::u8;
   DataType to = DataType::f32;
   TensorShape x{};         ///< outer channels inner; per tensor: 1 n 1
-  std::int64_t block = 0;  ///< so many channels share the scales of each inner place; 0: each channel has one for all
+  std::int64_t block = 0;  ///< channels that share one scale per inner position; 0: each channel has a single scale
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -51,7 +51,7 @@ struct Dequantize {
                     .limit = 8}},
         .outputs = {{.name = "y", .type = to, .shape = x}}};
   }
-  /// ONNX DequantizeLinear: y = (x - zero_point) * scale, 2 an element.
+  /// ONNX DequantizeLinear: y = (x - zero_point) * scale, 2 operations per element.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 2.0 * static_cast<double>(element_count(x))};
   }

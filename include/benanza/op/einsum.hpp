@@ -22,10 +22,10 @@ struct Einsum {
   static constexpr std::array<std::string_view, 1> onnx_types{"Einsum"};
   DataType type = DataType::f32;
   TensorShape a{};
-  TensorShape b{};         ///< rank 0 with no labels: one operand
+  TensorShape b{};         ///< rank 0 without labels: there is only one operand
   TensorShape a_labels{};  ///< one for each axis of a
   TensorShape b_labels{};
-  TensorShape y_labels{};  ///< the result's; a label that is missing here is summed over
+  TensorShape y_labels{};  ///< of the result; a label that is missing here is summed over
   bool two_operands = true;
 
   template <class Self, class Visit>
@@ -72,9 +72,9 @@ struct Einsum {
     return result;
   }
 
-  /// ONNX Einsum. What one operand alone has and the result lacks is summed up first: one addition for each element of
-  /// that operand. Then one multiply-add for each point of the space of the labels that are left, or one multiplication
-  /// if nothing is summed up there.
+  /// ONNX Einsum. Labels that occur in one operand only and not in the result are summed first: one addition for each
+  /// element of that operand. Then there is one multiply-add for each point of the space of the remaining labels, or
+  /// one multiplication if nothing is left to sum.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     TensorShape left;
     std::int64_t points = 1;
@@ -130,14 +130,14 @@ struct Einsum {
   }
 
  private:
-  /// The size of a label in one operand, 1 where it is absent or broadcasts.
+  /// The size of a label in one operand, 1 if it is absent or broadcasts.
   [[nodiscard]] static constexpr std::int64_t size_in(const TensorShape& shape, const TensorShape& labels,
                                                       std::int64_t label) {
     for (std::size_t i = 0; i < shape.size(); ++i)
       if (labels[i] == label && shape[i] != 1) return shape[i];
     return 1;
   }
-  /// An operand that has a label twice is read along the diagonal.
+  /// An operand in which a label occurs twice is read along the diagonal.
   [[nodiscard]] static std::optional<std::int64_t> touched(const TensorShape& shape, const TensorShape& labels) {
     std::int64_t diagonal = 1;
     for (std::size_t i = 0; i < labels.size(); ++i)

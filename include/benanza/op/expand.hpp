@@ -20,7 +20,7 @@ struct Expand {
   static constexpr bool transparent = true;
   static constexpr std::array<std::string_view, 1> onnx_types{"Expand"};
   DataType type = DataType::f32;
-  TensorShape x{};  ///< the same rank as y
+  TensorShape x{};  ///< has the same rank as y
   TensorShape y{};
 
   template <class Self, class Visit>

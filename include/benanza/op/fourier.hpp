@@ -20,11 +20,11 @@ struct Fourier {
   static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 2> onnx_types{"DFT", "STFT"};
   DataType type = DataType::f32;
-  TensorShape x{};          ///< outer axis inner, in numbers (pairs of elements where they are complex)
-  std::int64_t length = 1;  ///< one transform's; what x lacks is zero, what it has beyond is left out
-  bool real = false;        ///< x has no imaginary parts; of an inverse one-sided transform y has none
+  TensorShape x{};          ///< outer axis inner, in numbers (pairs of elements if they are complex)
+  std::int64_t length = 1;  ///< of one transform; x is padded with zeros or cut off to this length
+  bool real = false;        ///< x has no imaginary parts; for an inverse one-sided transform y has none
   bool inverse = false;
-  bool one_sided = false;  ///< half of the numbers are left out, the conjugates of the others
+  bool one_sided = false;  ///< half of the numbers are left out, because they are conjugates of the others
   std::int64_t frames = 1;
   std::int64_t step = 0;  ///< from one frame to the next
   bool window = false;    ///< frames are multiplied by a window
@@ -43,15 +43,15 @@ struct Fourier {
   }
   constexpr bool operator==(const Fourier&) const = default;
 
-  /// Nothing where the length or the step of the frames is computed at run time. An axis that is, is taken for the one
-  /// that fits the result and has the fewest operations.
+  /// Nothing if the length or the step of the frames is computed at run time. If the axis is, the one that fits the
+  /// result and has the fewest operations is assumed.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Fourier, decltype(graph)> {
     return node.op_type == "STFT" ? of_frames(node, graph) : along_axis(node, graph);
   }
 
-  /// Whether what is transformed back has real parts only.
+  /// Whether the result of an inverse transform is real.
   [[nodiscard]] constexpr bool is_real_result() const { return inverse && one_sided; }
-  /// Numbers that one transform gives.
+  /// Numbers that one transform returns.
   [[nodiscard]] constexpr std::int64_t bins() const { return one_sided && !inverse ? length / 2 + 1 : length; }
   /// Numbers that one transform reads.
   [[nodiscard]] constexpr std::int64_t needed() const { return is_real_result() ? length / 2 + 1 : length; }
@@ -68,11 +68,11 @@ struct Fourier {
     return result;
   }
 
-  /// The fewest operations known of a complex transform of a power of two (Johnson and Frigo, "A modified split-radix
-  /// FFT with fewer arithmetic operations", 2007, equation 1); of real numbers T / 2 - N + 2 (the same, section V). No
-  /// minimum is known for other lengths, or where a part of the numbers is zero: there the sum that is the first bin is
-  /// counted alone. Where frames overlap, only frames without a common sample are counted, since the others may share
-  /// sums; windows may be merged into weights and count nothing.
+  /// A complex transform whose length is a power of two has the fewest operations known (Johnson and Frigo, "A modified
+  /// split-radix FFT with fewer arithmetic operations", 2007, equation 1), one of real numbers T / 2 - N + 2 (section V
+  /// of the same paper). No minimum is known for other lengths, or if a part of the numbers is zero: then only the sum
+  /// that is the first bin is counted. If frames overlap, only frames without a common sample are counted, since the
+  /// others may share sums. Windows may be merged into weights and are not counted.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const bool halved = real || is_real_result();
     const auto n = static_cast<double>(length);
@@ -97,7 +97,7 @@ struct Fourier {
   }
 
  private:
-  /// A number of the node, from an attribute or an input; nothing where it is computed at run time.
+  /// A number of the node, from an attribute or an input. Nothing if it is computed at run time.
   [[nodiscard]] static std::optional<std::int64_t> number(const Node& node, const AnyGraph auto& graph, std::size_t i) {
     const Value* value = detail::optional_input(node, graph, i);
     const auto given = value == nullptr ? std::nullopt : detail::scalar(*value);

@@ -46,7 +46,7 @@ struct Gather {
                   .constant = x_value.constant};
   }
 
-  /// One row is certain to be read: all indices may be the same. Those of a measurement are uniform.
+  /// Only one row is certain to be read: all indices may be equal. The indices of a measurement are uniform.
   [[nodiscard]] Operands operands() const {
     return {
         .inputs =
@@ -56,7 +56,7 @@ struct Gather {
   }
   [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
 
-  /// Bytes of x that any indices make a call read: one row.
+  /// Bytes of x that a call reads whatever its indices are: one row.
   [[nodiscard]] Bytes certain_bytes() const { return {static_cast<double>(operands().inputs[0].touched_bytes())}; }
   /// Bytes of x that a call is expected to read if its indices are independent and uniform over the axis: n of them hit
   /// V (1 - (1 - 1/V)^n) of V rows, since each row is missed with probability (1 - 1/V)^n (the classical

@@ -17,8 +17,8 @@ struct GatherElements {
   static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 1> onnx_types{"GatherElements"};
   DataType type = DataType::f32;
-  TensorShape x{};        ///< outer axis inner, or any rank where the indices cut other axes too
-  TensorShape indices{};  ///< the same rank as x
+  TensorShape x{};        ///< outer axis inner, or any rank if the indices cut other axes too
+  TensorShape indices{};  ///< has the same rank as x
   std::int64_t axis = 0;
   DataType index_type = DataType::i64;
 
@@ -32,7 +32,7 @@ struct GatherElements {
   }
   constexpr bool operator==(const GatherElements&) const = default;
 
-  /// Where the indices cover all other axes, those before and after the axis are folded.
+  /// If the indices cover all other axes, the axes before and after the axis are folded.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph)
       -> Read<GatherElements, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
@@ -58,7 +58,7 @@ struct GatherElements {
   }
 
   [[nodiscard]] Operands operands() const {
-    const std::int64_t along = indices[static_cast<std::size_t>(axis)];  // all of these may be the same
+    const std::int64_t along = indices[static_cast<std::size_t>(axis)];  // all of these may be equal
     const std::int64_t certain = along == 0 ? 0 : element_count(indices) / along;
     return {.inputs = {{.name = "data", .type = type, .shape = x, .touched = certain},
                        {.name = "indices",

@@ -17,7 +17,7 @@ struct GatherGradient {
   static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 1> onnx_types{"benanza.GatherGrad"};
   DataType type = DataType::f32;
-  TensorShape x{};           ///< outer axis inner, of the table
+  TensorShape x{};           ///< of the table: outer axis inner
   std::int64_t indices = 1;  ///< how many were looked up; uniform over the axis when measured
   DataType index_type = DataType::i64;
 
@@ -30,7 +30,7 @@ struct GatherGradient {
   }
   constexpr bool operator==(const GatherGradient&) const = default;
 
-  /// Reads dy and the indices, makes dx.
+  /// Reads dy and the indices, writes dx.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph)
       -> Read<GatherGradient, decltype(graph)> {
     const Value& x_value = graph.output(node, 0);

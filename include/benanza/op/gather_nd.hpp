@@ -19,7 +19,7 @@ struct GatherNd {
   static constexpr std::array<std::string_view, 1> onnx_types{"GatherND"};
   DataType type = DataType::f32;
   TensorShape x{};
-  TensorShape indices{};  ///< ...tuple length last
+  TensorShape indices{};  ///< ...tuple length, which is last
   std::int64_t batch_dims = 0;
   DataType index_type = DataType::i64;
 
@@ -33,7 +33,7 @@ struct GatherNd {
   }
   constexpr bool operator==(const GatherNd&) const = default;
 
-  /// Batch dimensions, the other dimensions of the indices and those of a slice are folded into one each.
+  /// Batch dimensions are folded into one, and so are the other dimensions of the indices and those of a slice.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<GatherNd, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& indices_value = graph.input(node, 1);
@@ -59,7 +59,7 @@ struct GatherNd {
     return result;
   }
 
-  /// Dimensions of one slice: what follows the indexed axes of x.
+  /// Dimensions of one slice: those of x after the indexed axes.
   [[nodiscard]] constexpr TensorShape slice() const {
     return TensorShape(std::span(x.begin() + batch_dims + indices.back(), x.end()));
   }
@@ -72,7 +72,7 @@ struct GatherNd {
     std::int64_t smallest = x[static_cast<std::size_t>(batch_dims)];  // one limit for every coordinate
     for (std::int64_t i = 0; i < indices.back(); ++i)
       smallest = std::min(smallest, x[static_cast<std::size_t>(batch_dims + i)]);
-    const std::int64_t batches = batch_dims == 0 ? 1 : x[0];  // all indices may be the same
+    const std::int64_t batches = batch_dims == 0 ? 1 : x[0];  // all indices may be equal
     const std::int64_t certain = checked_product(batches, element_count(slice()));
     return {.inputs = {{.name = "data", .type = type, .shape = x, .touched = std::min(element_count(y()), certain)},
                        {.name = "indices",

@@ -55,7 +55,7 @@ struct Generate {
       for (const auto* name : {"start", "delta"}) result.inputs.push_back({.name = name, .type = type, .shape = {}});
     return result;
   }
-  /// One operation an element that differs from its neighbours.
+  /// One operation for each element that differs from its neighbours.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     if (fn == GenerateFn::constant || fn == GenerateFn::eye) return {};
     return {.flops = static_cast<double>(element_count(y))};

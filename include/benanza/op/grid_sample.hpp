@@ -42,7 +42,7 @@ struct GridSample {
   }
   constexpr bool operator==(const GridSample&) const = default;
 
-  /// Nothing where the grid has another type than x.
+  /// Nothing if the types of the grid and x differ.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<GridSample, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& grid = graph.input(node, 1);
@@ -65,7 +65,7 @@ struct GridSample {
 
   [[nodiscard]] constexpr std::size_t spatial() const { return out.size(); }
   [[nodiscard]] constexpr std::int64_t points() const { return element_count(out); }
-  /// Elements of x that make one of y.
+  /// Elements of x from which one element of y is computed.
   [[nodiscard]] constexpr std::int64_t taps() const {
     const std::int64_t along = mode == ResizeMode::nearest ? 1 : mode == ResizeMode::linear ? 2 : 4;
     std::int64_t count = 1;
@@ -86,8 +86,8 @@ struct GridSample {
             .outputs = {{.name = "Y", .type = type, .shape = y}}};
   }
 
-  /// ONNX GridSample: one multiply-add a tap and element; weights serve all channels and are not counted. Nearest
-  /// copies.
+  /// ONNX GridSample: one multiply-add per tap and element. Interpolation weights serve all channels and are not
+  /// counted. Nearest copies.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     if (mode == ResizeMode::nearest) return {};
     return {.flops = 2.0 * static_cast<double>(taps()) * static_cast<double>(x[0]) * static_cast<double>(x[1]) *

@@ -51,8 +51,8 @@ struct GroupNorm {
         .outputs = {{.name = "y", .type = type, .shape = x}}};
   }
 
-  /// ONNX GroupNormalization and InstanceNormalization: mean (1 an element), variance (2), one multiply-add (2).
-  /// Epsilon is 1e-5 in checks.
+  /// ONNX GroupNormalization and InstanceNormalization: mean (1 operation per element), variance (2), one multiply-add
+  /// (2). Checks use an epsilon of 1e-5.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 5.0 * static_cast<double>(element_count(x))};
   }

@@ -16,7 +16,7 @@
 
 namespace benanza::op {
 
-/// What is normalised: x, its sum with a residual, or that sum, which is then a second output.
+/// What is normalised: x, its sum with a residual, or this sum, which is then a second output too.
 enum class Residual : std::uint8_t { none, added, kept };
 [[nodiscard]] constexpr auto enum_names(Residual) { return std::array<std::string_view, 3>{"none", "added", "kept"}; }
 
@@ -35,7 +35,7 @@ struct LayerNorm {
   bool scale = true;
   bool bias = false;
   Residual residual = Residual::none;
-  bool x_bias = false;  ///< a vector is added to x and the residual too
+  bool x_bias = false;  ///< a vector is added to x in addition to the residual
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -49,9 +49,9 @@ struct LayerNorm {
   }
   constexpr bool operator==(const LayerNorm&) const = default;
 
-  /// Over any number of trailing dimensions; the statistics that may be further outputs are ignored. ONNX Runtime's
-  /// Skip operators normalise the last one, of a sum of two tensors of one shape; `skip`, gamma, beta, bias are their
-  /// inputs, and the fourth output is the sum. The simplified one has no beta.
+  /// Normalises any number of trailing dimensions. The statistics that may be further outputs are ignored. ONNX
+  /// Runtime's Skip operators normalise the last dimension of a sum of two tensors of the same shape: their inputs are
+  /// `skip`, gamma, beta and bias, and their fourth output is the sum. The simplified operator has no beta.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<LayerNorm, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
@@ -71,7 +71,7 @@ struct LayerNorm {
     return norm;
   }
 
-  /// The place of the scale among the inputs, or of the bias where there is no scale.
+  /// The index of the scale among the inputs, or of the bias if there is no scale.
   [[nodiscard]] constexpr std::size_t first_weight() const {
     return 1 + (residual == Residual::none ? 0U : 1U) + (x_bias ? 1U : 0U);
   }
@@ -94,9 +94,9 @@ struct LayerNorm {
     return result;
   }
 
-  /// ONNX LayerNormalization: mean (1 an element), variance (2), normalise (2), scale (1), bias (1); RMSNormalization
-  /// lacks the mean and its subtraction. Each sum before it is one more. Epsilon does not decide the speed and is 1e-5
-  /// in checks.
+  /// ONNX LayerNormalization: mean (1 operation per element), variance (2), normalise (2), scale (1), bias (1).
+  /// RMSNormalization lacks the mean and its subtraction. Each sum before it adds one. Epsilon does not affect the
+  /// speed and is 1e-5 in checks.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const double sums = (residual == Residual::none ? 0.0 : 1.0) + (x_bias ? 1.0 : 0.0);
     const double steps = sums + (rms ? 3.0 : 5.0) + (scale ? 1.0 : 0.0) + (bias ? 1.0 : 0.0);

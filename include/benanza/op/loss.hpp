@@ -24,7 +24,7 @@ struct Loss {
   bool softmax = false;  ///< the probabilities are computed from the scores
   LossReduction reduction = LossReduction::mean;
   bool weighted = false;  ///< each class has a weight
-  bool log_prob = false;  ///< their logarithms are a result too
+  bool log_prob = false;  ///< the logarithms of the probabilities are a result too
   DataType target_type = DataType::i64;
 
   template <class Self, class Visit>
@@ -70,8 +70,8 @@ struct Loss {
     return result;
   }
 
-  /// ONNX NegativeLogLikelihoodLoss: one operation a target (it is negated, weighted or added).
-  /// SoftmaxCrossEntropyLoss: an exponential and an addition a score besides, and a subtraction where the logarithms
+  /// ONNX NegativeLogLikelihoodLoss: one operation per target (it is negated, weighted or added).
+  /// SoftmaxCrossEntropyLoss: in addition an exponential and an addition per score, and a subtraction if the logarithms
   /// are a result.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const double of_scores = softmax ? (log_prob ? 3.0 : 2.0) : 0.0;

@@ -23,7 +23,7 @@ struct LossGradient {
                                                               "benanza.SoftmaxCrossEntropyLossGrad"};
   DataType type = DataType::f32;
   TensorShape x{};       ///< batch classes inner
-  bool softmax = false;  ///< from the logarithms of the probabilities, which forward has kept
+  bool softmax = false;  ///< starts from the logarithms of the probabilities, which the forward pass has kept
   LossReduction reduction = LossReduction::mean;
   bool weighted = false;  ///< each class has a weight
   DataType target_type = DataType::i64;
@@ -39,7 +39,7 @@ struct LossGradient {
   }
   constexpr bool operator==(const LossGradient&) const = default;
 
-  /// Inputs dy, with softmax the logarithms, the targets and, where there are some, weights.
+  /// Inputs: dy, the logarithms (with softmax), the targets and, if there are any, weights.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<LossGradient, decltype(graph)> {
     const Value& x_value = graph.output(node, 0);
     const auto x = detail::batch_channels_inner(x_value.dims);
@@ -56,7 +56,7 @@ struct LossGradient {
   }
 
   [[nodiscard]] constexpr std::int64_t targets() const { return checked_product(x[0], x[2]); }
-  /// The place of the targets among the inputs.
+  /// The index of the targets among the inputs.
   [[nodiscard]] constexpr std::size_t target() const { return softmax ? 2 : 1; }
 
   [[nodiscard]] Operands operands() const {
@@ -72,7 +72,7 @@ struct LossGradient {
     return result;
   }
 
-  /// One operation a target; with softmax an exponential and a product a score besides.
+  /// One operation per target; with softmax also an exponential and a product per score.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = (softmax ? 2.0 : 0.0) * static_cast<double>(element_count(x)) + static_cast<double>(targets())};
   }

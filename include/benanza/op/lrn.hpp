@@ -19,7 +19,7 @@ struct Lrn {
   DataType type = DataType::f32;
   TensorShape x{};  ///< N C inner (spatial dimensions folded)
   std::int64_t size = 5;
-  double beta = 0.75;  ///< decides the speed: x^-0.75 is two square roots
+  double beta = 0.75;  ///< affects the speed: x^-0.75 is two square roots
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -45,7 +45,7 @@ struct Lrn {
   }
 
   /// ONNX LRN: y = x / (bias + alpha / size * sum of x^2 over `size` channels) ^ beta. Square, running sum (add and
-  /// subtract), multiply-add, power, division: 7 an element. Alpha is 1e-4 and bias 1 in checks.
+  /// subtract), multiply-add, power, division: 7 operations per element. Alpha is 1e-4 and bias is 1 in checks.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 7.0 * static_cast<double>(element_count(x))};
   }

@@ -40,16 +40,16 @@ struct MatMul {
   DataType type = DataType::f32;
   TensorShape a{};  ///< batch... M K (logical: after trans_a)
   TensorShape
-      b{};  ///< batch... K N (logical: after trans_b); 2-D when it has no batch, with a's batch then folded into M
-  bool trans_a = false;  ///< a lies in memory as batch... K M; never set on a constant a
+      b{};  ///< batch... K N (logical: after trans_b); 2-D if it has no batch, with a's batch then folded into M
+  bool trans_a = false;  ///< a is stored as batch... K M; never set if a is constant
   bool trans_b =
-      false;  ///< b lies in memory as batch... N K; never set on a constant b, which is re-laid out beforehand
+      false;  ///< b is stored as batch... N K; never set if b is constant, since it is re-laid out beforehand
   bool a_constant = false;
   bool b_constant = false;
-  std::optional<DataType> b_type{};  ///< when it is not `type` (quantised)
+  std::optional<DataType> b_type{};  ///< if it differs from `type` (quantised)
   std::optional<DataType> y_type{};
-  bool a_zero = false;  ///< quantised: a has a zero point other than 0, so that sums over b have to be taken off
-  bool b_zero = false;  ///< the same of b; scales do not decide the speed, whether one for each column or one for all
+  bool a_zero = false;  ///< quantised: a has a zero point other than 0, so that sums over b have to be subtracted
+  bool b_zero = false;  ///< the same for b; scales do not affect the speed, be it one per column or one for all
   Epilogue post{};
 
   template <class Self, class Visit>
@@ -75,7 +75,7 @@ struct MatMul {
     if (node.op_type == "MatMulNBits" || node.op_type == "MatMulBnb4") return from_packed(node, graph);
     const Inputs at = inputs_of(node.op_type);
     Value a_value = graph.input(node, 0);
-    if (node.op_type == "DynamicQuantizeMatMul") a_value.type = DataType::u8;  // quantised on the way
+    if (node.op_type == "DynamicQuantizeMatMul") a_value.type = DataType::u8;  // the node quantises a itself
     const Value& b_value = graph.input(node, at.b);
     detail::Dims a_dims = batch_first(node, "transBatchA", a_value.dims),
                  b_dims = batch_first(node, "transBatchB", b_value.dims);
@@ -105,7 +105,7 @@ struct MatMul {
   [[nodiscard]] constexpr std::int64_t m() const { return a[a.size() - 2]; }
   [[nodiscard]] constexpr std::int64_t k() const { return a[a.size() - 1]; }
   [[nodiscard]] constexpr std::int64_t n() const { return b[b.size() - 1]; }
-  /// Broadcast batch dimensions, empty for a plain product.
+  /// Broadcast batch dimensions. Empty for a plain product.
   [[nodiscard]] constexpr TensorShape batch() const {
     const auto leading = [](const TensorShape& shape) {
       return TensorShape(std::span(shape.begin(), shape.size() - 2));
@@ -119,7 +119,7 @@ struct MatMul {
     return shape;
   }
 
-  /// The operands' shapes are the ones in memory: with trans_a the last two dimensions of a are exchanged.
+  /// Shapes of operands are those in memory: with trans_a the last two dimensions of a are exchanged.
   [[nodiscard]] Operands operands() const {
     const auto stored = [](TensorShape shape, bool transposed) {
       if (transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
@@ -158,7 +158,7 @@ struct MatMul {
   }
 
  private:
-  /// Which inputs of a node are what; 0 for a zero point of a that is found at run time, and for no addend.
+  /// Which input of a node is what. An index is 0 if a's zero point is computed at run time, or if there is no addend.
   struct Inputs {
     std::size_t b = 1, a_zero = 2, b_zero = 3, c = 0;
   };
@@ -171,14 +171,15 @@ struct MatMul {
     return {};
   }
 
-  /// FusedMatMul: rows before the batch in memory, which a stride between rows makes up for.
+  /// FusedMatMul: in memory the rows may come before the batch. A stride between rows makes up for that.
   [[nodiscard]] static detail::Dims batch_first(const Node& node, std::string_view key, detail::Dims dims) {
     if (node.attribute<std::int64_t>(key, 0) != 0 && dims.size() > 2)
       std::rotate(dims.begin(), dims.begin() + 1, dims.end() - 1);
     return dims;
   }
 
-  /// Weights of 2, 4 or 8 bits, packed in blocks. With accuracy level 4 the other operand is rounded to 8 bits too.
+  /// Reads weights of 2, 4 or 8 bits, packed in blocks. With accuracy level 4 the other operand is rounded to 8 bits
+  /// too.
   [[nodiscard]] static std::optional<MatMul> from_packed(const Node& node, const AnyGraph auto& graph) {
     const Value& packed = graph.input(node, 1);
     Value a_value = graph.input(node, 0);
@@ -203,7 +204,7 @@ struct MatMul {
     return result;
   }
 
-  /// One spelling for each product: dimensions are the logical ones, `transposed` says how they lie in memory.
+  /// Equal products become equal layers: dimensions are logical, and `transposed` is the order in memory.
   [[nodiscard]] static std::optional<MatMul> canonical(const Value& a_value, detail::Dims a_dims, bool a_transposed,
                                                        const Value& b_value, detail::Dims b_dims, bool b_transposed) {
     const std::int64_t rows = a_dims[a_dims.size() - 2], depth = a_dims.back(), columns = b_dims.back();
@@ -232,8 +233,8 @@ struct MatMul {
     return result;
   }
 
-  /// Gemm's C as a step of the epilogue: a bias when it is a constant row, a tensor of the result's shape, or what
-  /// broadcasts to it.
+  /// Reads C of Gemm as a step of the epilogue: a bias if it is a constant row, a tensor of the result's shape, or one
+  /// that broadcasts to it.
   [[nodiscard]] static std::optional<PostOp> addend(const Value& c, const TensorShape& y) {
     const auto shape = detail::to_shape(detail::padded(c.dims, y.size()));
     if (!shape || !detail::broadcasts_to(*shape, y)) return std::nullopt;
@@ -241,8 +242,8 @@ struct MatMul {
     return PostOp(ElementwiseFn::add, *shape == y ? TensorShape{} : *shape);
   }
 
-  /// An Einsum whose letters are batch, rows, depth and columns, each a run in the same order wherever it occurs, batch
-  /// first and rows before columns in the result: `bhid,bhjd->bhij`.
+  /// Reads an Einsum whose letters are batch, rows, depth and columns, each a run in the same order wherever it occurs.
+  /// In the result the batch comes first, and rows come before columns: `bhid,bhjd->bhij`.
   [[nodiscard]] static std::optional<MatMul> from_einsum(const Node& node, const AnyGraph auto& graph) {
     if (node.inputs.size() != 2) return std::nullopt;
     const Value& a_value = graph.input(node, 0);

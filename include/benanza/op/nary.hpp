@@ -50,7 +50,7 @@ struct Nary {
     return result;
   }
 
-  /// ONNX Sum: count - 1 operations an element; Mean one more.
+  /// ONNX Sum: count - 1 operations per element. Mean has one more.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = static_cast<double>(count - 1 + (mean ? 1 : 0)) * static_cast<double>(element_count(x))};
   }

@@ -19,8 +19,8 @@ enum class NormGradientOf : std::uint8_t { batch, layer, group, rms };
   return std::array<std::string_view, 4>{"batch", "layer", "group", "rms"};
 }
 
-/// Batch: statistics by channel, over batch and inner. Layer and RMS: by row, over the normalised dimensions, which are
-/// one. Group: by image and group of channels; instance normalisation is one group a channel.
+/// Batch: statistics per channel, over batch and inner. Layer and RMS: per row, over the normalised dimensions, which
+/// are folded into one. Group: per image and group of channels; instance normalisation has one group per channel.
 struct NormGradient {
   static constexpr std::string_view kind = "NormGradient";
   static constexpr Family family = Family::normalization;
@@ -33,7 +33,7 @@ struct NormGradient {
   TensorShape x{};          ///< batch and group: N C inner; layer and RMS: rows normalised
   std::int64_t groups = 1;  ///< group normalisation only
   bool affine = true;       ///< there is a scale, and its gradient is wanted
-  bool bias = true;         ///< with it that of a bias; never of RMS
+  bool bias = true;         ///< there is a bias too, and its gradient is wanted; never for RMS
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -46,7 +46,7 @@ struct NormGradient {
   }
   constexpr bool operator==(const NormGradient&) const = default;
 
-  /// Inputs dy, x, scale, the statistics; outputs dx, dscale, dbias. Without a scale there is no bias.
+  /// Inputs: dy, x, scale, the statistics. Outputs: dx, dscale, dbias. Without a scale there is no bias.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<NormGradient, decltype(graph)> {
     const Value& x_value = graph.input(node, 1);
     const std::string_view name = node.op_type;
@@ -73,14 +73,14 @@ struct NormGradient {
     return gradient;
   }
 
-  /// Elements of scale, of its gradient and of the bias's.
+  /// Elements of scale, of its gradient, and of the gradient of the bias.
   [[nodiscard]] constexpr std::int64_t weights() const { return x[1]; }
   /// Elements of mean and variance.
   [[nodiscard]] constexpr std::int64_t statistics() const {
     return of == NormGradientOf::batch ? x[1] : of == NormGradientOf::group ? checked_product(x[0], groups) : x[0];
   }
   [[nodiscard]] constexpr bool has_mean() const { return of != NormGradientOf::rms; }
-  /// Whether x has channels with places inside.
+  /// Whether x has channels and an inner dimension.
   [[nodiscard]] constexpr bool by_channel() const { return of == NormGradientOf::batch || of == NormGradientOf::group; }
 
   [[nodiscard]] Operands operands() const {
@@ -97,9 +97,9 @@ struct NormGradient {
     return result;
   }
 
-  /// Ioffe and Szegedy 2015, section 3: sums of dy and of dy x (3 operations an element), and dx as a sum of dy, x and
-  /// a number, the former two with factors (4); where scales differ within a statistic's elements dy times scale
-  /// besides. RMS has neither the sum of dy nor the number.
+  /// Ioffe and Szegedy 2015, section 3: the sums of dy and of dy x (3 operations per element), and dx as a sum of dy, x
+  /// and a number, the first two with factors (4). If scales differ among the elements of a statistic, dy times scale
+  /// is one more. RMS has neither the sum of dy nor the number.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const double steps = (has_mean() ? 7.0 : 5.0) + (of != NormGradientOf::batch && affine ? 1.0 : 0.0);
     return {.flops = steps * static_cast<double>(element_count(x))};
@@ -108,7 +108,7 @@ struct NormGradient {
   [[nodiscard]] constexpr bool consistent() const {
     if (!detail::are_sizes(x, by_channel() ? 3 : 2) || !detail::is_size(groups)) return false;
     if (of == NormGradientOf::rms) return groups == 1 && !bias;
-    if (!affine && !bias) return false;  // one spelling: there is no scale, so nothing is said of a bias
+    if (!affine && !bias) return false;  // only one valid form: without a scale, `bias` has its default value
     return of == NormGradientOf::group ? x[1] % groups == 0 : groups == 1;
   }
 };

@@ -21,7 +21,7 @@ struct Opaque {
   static constexpr Family family = Family::other;
   static constexpr std::array<std::string_view, 0> onnx_types{};  // what no other operator has taken
   DataType type = DataType::f32;
-  InlineText op{};  ///< ONNX operator type, with its domain when that is not ai.onnx
+  InlineText op{};  ///< ONNX operator type, with its domain unless that is ai.onnx
   std::int64_t read_bytes = 0;
   std::int64_t written_bytes = 0;
   std::int64_t constant_bytes = 0;  ///< the part of read_bytes that is constant
@@ -36,7 +36,7 @@ struct Opaque {
   }
   constexpr bool operator==(const Opaque&) const = default;
 
-  /// Takes every node.
+  /// Reads every node.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Opaque, decltype(graph)> {
     Opaque opaque{.op = InlineText(std::string_view(detail::onnx_type(node)))};
     const auto bytes = [](const Value& value) { return (checked_product(value.elements(), bits(value.type)) + 7) / 8; };
@@ -61,7 +61,7 @@ struct Opaque {
       result.inputs.push_back({.name = "constants", .type = DataType::u8, .shape = {constant_bytes}, .constant = true});
     return result;
   }
-  /// Unknown, so none is claimed: a bound may be too low, never too high.
+  /// Unknown, so it claims none: a bound may be too low, but never too high.
   [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
 
   [[nodiscard]] constexpr bool consistent() const {

@@ -35,7 +35,7 @@ enum class Family : std::uint8_t {
   elementwise,
   other,
 };
-/// In the words of the page.
+/// The names that the page shows.
 [[nodiscard]] constexpr std::array<std::string_view, 6> enum_names(Family) {
   return {"convolution", "matrix product", "window or reduction", "normalisation", "elementwise", "movement and other"};
 }
@@ -43,11 +43,11 @@ enum class Family : std::uint8_t {
 /// What a tensor is filled with when it is measured or checked.
 enum class Contents : std::uint8_t {
   uniform,   ///< random, non-zero, scaled so that nothing overflows or becomes denormal
-  positive,  ///< random in [0.5, 1.5], in floats of 8 bits in [0.25, 4]: variances, scales, divisors
+  positive,  ///< random in [0.5, 1.5], for 8-bit floats in [0.25, 4]: variances, scales, divisors
   indices,   ///< uniform in [0, limit)
   boolean,   ///< 0 or 1
   even,      ///< non-zero even integers: libraries that halve 8-bit weights to keep sums in range stay exact
-  settling,  ///< uniform, divided by the root of `limit`: weights of this many units that feed back on themselves
+  settling,  ///< uniform, divided by sqrt(`limit`): weights of that many units that feed back on themselves
 };
 
 /// One tensor that a layer reads or writes. Plans take their buffers in this order.
@@ -57,15 +57,16 @@ struct Operand {
   TensorShape shape{};
   bool constant = false;  ///< known before the first call: may be re-laid out outside the timed region
   Contents contents = Contents::uniform;
-  std::int64_t limit = 0;                 ///< indices are below it; units of settling weights
-  std::optional<std::int64_t> touched{};  ///< distinct elements really accessed, when fewer than all (a gather's rows)
-  /// For an output that is updated in place: the input whose elements it has before a call. Both have the same type and
-  /// shape; plans take both plain.
+  std::int64_t limit = 0;                 ///< indices are below it; for settling weights the number of units
+  std::optional<std::int64_t> touched{};  ///< distinct elements really accessed, if fewer than all (a gather's rows)
+  /// For an output that is updated in place: the index of the input whose elements it has before a call. Both have the
+  /// same type and shape. Plans take both in the plain layout.
   std::optional<std::size_t> starts_as{};
-  /// Values are multiplied by two to this power where results are checked, so that whatever a plan leaves out is seen.
+  /// When results are checked, values are multiplied by two to this power, so that anything that a plan leaves out
+  /// shows.
   int exponent = 0;
 
-  /// Numbers known before the first call: what an engine keeps in memory from one request to the next.
+  /// Whether it holds numbers that are known before the first call: what an engine keeps in memory between requests.
   [[nodiscard]] bool is_weight() const {
     return constant && contents != Contents::indices && contents != Contents::boolean;
   }
@@ -83,8 +84,8 @@ struct Operands {
 
 /// Arithmetic of one call.
 struct Arithmetic {
-  std::int64_t macs = 0;  ///< nominal multiply-adds of convolutions and matrix products, taps in the padding included:
-                          ///< the figure that everyone quotes
+  std::int64_t macs = 0;  ///< nominal multiply-adds of convolutions and matrix products, including taps in the padding:
+                          ///< the figure usually quoted
   double flops =
       0;  ///< what has to be computed: in-range taps only, two per multiply-add, one per element-wise function
 };
@@ -96,8 +97,8 @@ struct ReadFrom {
 };
 }  // namespace detail
 
-/// A Graph. Operators read one by templates, since most translation units have layers and no graph: reading takes a
-/// quarter of the time that all operators take to compile.
+/// A Graph. Operators read one through templates, because most translation units have layers but no graph: the code
+/// that reads takes a quarter of the time that all operators take to compile.
 template <class T>
 concept AnyGraph = std::same_as<T, Graph>;
 
@@ -126,8 +127,8 @@ consteval std::size_t visited_fields() {
   return count;
 }
 
-/// Whether `fields` visits as many fields as the aggregate has members: it can be initialised with that many values,
-/// and not with one more.
+/// Whether `fields` visits as many fields as the aggregate has members: the aggregate can be initialised with that many
+/// values, but not with one more.
 template <class T>
 consteval bool visits_every_member() {
   constexpr std::size_t count = visited_fields<T>();

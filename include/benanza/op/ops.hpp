@@ -86,8 +86,8 @@ using Layer =
 
 namespace detail {
 
-/// What `of` says of the operator that a layer is. For as many operators `std::visit` takes several times as long to
-/// compile.
+/// Returns what `of` returns for the operator in a layer. For so many operators `std::visit` takes several times as
+/// long to compile.
 template <class Result, class Ask>
 [[nodiscard]] Result ask(const Layer& layer, Ask of) {
   Result result{};

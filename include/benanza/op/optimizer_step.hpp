@@ -28,7 +28,7 @@ struct OptimizerStep {
   DataType type = DataType::f32;  ///< type of weights and gradients
   OptimizerRule rule = OptimizerRule::sgd;
   TensorShape x{};      ///< one flat dimension: elements of all weights
-  bool master = false;  ///< mixed precision: weights are kept in f32 too, those of `type` are rounded from them
+  bool master = false;  ///< mixed precision: weights are kept in f32 too, and those of `type` are rounded from them
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -39,19 +39,19 @@ struct OptimizerStep {
   }
   constexpr bool operator==(const OptimizerStep&) const = default;
 
-  // Numbers that do not decide the speed, as plans and reference have them: PyTorch's defaults, at the first step.
+  // Numbers that do not affect the speed, for plans and the reference: PyTorch's defaults, at the first step.
   static constexpr double rate = 1e-3, decay_of_velocity = 0.9, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8,
                           weight_decay = 1e-2;
 
-  /// Numbers that are kept for each weight: none, the velocity, or both moments.
+  /// The states that are kept for each weight: none, the velocity, or both moments.
   [[nodiscard]] constexpr std::size_t states() const {
     return rule == OptimizerRule::sgd ? 0 : rule == OptimizerRule::momentum ? 1 : 2;
   }
   /// Tensors that are updated for each weight.
   [[nodiscard]] constexpr std::size_t updated() const { return 1 + (master ? 1 : 0) + states(); }
 
-  /// For each parameter the weight, its gradient, the weight in f32 where precision is mixed, and the states. Weights
-  /// of two types are left to Opaque.
+  /// For each parameter: the weight, its gradient, the weight in f32 if precision is mixed, and the states. Weights of
+  /// two types are left to Opaque.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<OptimizerStep, decltype(graph)> {
     const auto rule = detail::enum_from_name<OptimizerRule>(node.attribute<std::string>("optimizer", ""));
     if (!rule || !node.has_input(0)) return std::nullopt;
@@ -96,8 +96,8 @@ struct OptimizerStep {
     return result;
   }
 
-  /// Kingma and Ba 2015, algorithm 1: two operations for the step alone, two more for a velocity; for both moments ten
-  /// with a square root and a division, and one more where weights decay.
+  /// Kingma and Ba 2015, algorithm 1: two operations for the plain step, and two more for a velocity. Both moments take
+  /// ten more, including a square root and a division, and weight decay one more.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     constexpr std::array<double, 4> steps{2, 4, 12, 13};
     return {.flops = steps[static_cast<std::size_t>(rule)] * static_cast<double>(element_count(x))};

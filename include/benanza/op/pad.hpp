@@ -30,7 +30,7 @@ struct Pad {
   TensorShape begins{};  ///< cells before each axis
   TensorShape ends{};    ///< cells after each axis
   PadMode mode = PadMode::constant;
-  bool nonzero = false;  ///< the constant is another number than 0, or not known
+  bool nonzero = false;  ///< the constant is not 0, or is not known
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -44,7 +44,7 @@ struct Pad {
   constexpr bool operator==(const Pad&) const = default;
 
   /// Adjacent dimensions without padding are folded. Padding by nothing is left to View. Pads that are computed at run
-  /// time are taken to lie behind: the work is the same.
+  /// time are assumed to be at the end: the work is the same.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Pad, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
@@ -80,7 +80,7 @@ struct Pad {
     for (std::size_t i = 0; i < x.size(); ++i) shape.push_back(x[i] + begins[i] + ends[i]);
     return shape;
   }
-  /// A crop reads the elements that it keeps.
+  /// A crop reads only the elements that it keeps.
   [[nodiscard]] Operands operands() const {
     std::int64_t kept = 1;
     for (std::size_t i = 0; i < x.size(); ++i)
@@ -99,7 +99,7 @@ struct Pad {
     return detail::are_sizes(y());
   }
 
-  /// Cells before and behind each axis; fewer than 0 are cut off.
+  /// Cells before and after each axis. Negative numbers cut cells off.
   struct Cells {
     detail::Dims before{}, behind{};
   };
@@ -111,7 +111,7 @@ struct Pad {
     if (node.op_type == "CenterCropPad" || !pads.known || !axes.known) {
       if (y.size() != dims.size()) return std::nullopt;
       for (std::size_t i = 0; i < dims.size(); ++i) {
-        // ONNX CenterCropPad: half of the difference, rounded down, is cut or padded in front.
+        // ONNX CenterCropPad: half of the difference, rounded down, is cut or padded at the beginning.
         const std::int64_t more = y[i] - dims[i];
         before[i] = node.op_type == "CenterCropPad" ? more / 2 : 0;
         behind[i] = more - before[i];

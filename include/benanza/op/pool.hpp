@@ -36,12 +36,12 @@ struct Pool {
   PoolMode mode = PoolMode::max;
   TensorShape x{};  ///< N C spatial...
   TensorShape kernel{};
-  TensorShape pads{};       ///< all begins, then all ends, ceil_mode's extra cells added to the ends; empty: none
+  TensorShape pads{};       ///< all begins, then all ends, which include ceil_mode's extra cells; empty: no padding
   TensorShape strides{};    ///< empty: 1
   TensorShape dilations{};  ///< empty: 1
   bool include_pad =
       false;  ///< average: divide by the kernel's size, not by the in-range taps (ceil_mode's cells never count)
-  TensorShape ceil_pads{};  ///< the part of the end pads that ceil_mode added; empty: none, and without include_pad
+  TensorShape ceil_pads{};  ///< what ceil_mode added to the end pads; empty: nothing, or no include_pad
   bool indices = false;     ///< max: the second output, i64
   std::int64_t p = 2;       ///< lp only
 

@@ -14,7 +14,7 @@
 
 namespace benanza::op {
 
-/// Fields are those of the pool itself, which is a maximum or an average.
+/// The fields describe the pool itself, which is a maximum or an average.
 struct PoolGradient {
   static constexpr std::string_view kind = "PoolGradient";
   static constexpr Family family = Family::window;
@@ -44,7 +44,7 @@ struct PoolGradient {
   }
   constexpr bool operator==(const PoolGradient&) const = default;
 
-  /// Reads dy and, of a maximum, the indices; makes dx.
+  /// Reads dy and, for a maximum, the indices. Writes dx.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<PoolGradient, decltype(graph)> {
     const Value& x_value = graph.output(node, 0);
     const PoolMode mode = node.op_type == "MaxPoolGrad" ? PoolMode::max : PoolMode::average;
@@ -65,19 +65,19 @@ struct PoolGradient {
     return made;
   }
 
-  /// The shape of the pool's result, and so of its gradient.
+  /// The shape of the pool's result, and thus of its gradient.
   [[nodiscard]] constexpr TensorShape y() const {
     TensorShape shape{x[0], x[1]};
     for (std::size_t i = 0; i + 2 < x.size(); ++i)
       shape.push_back(detail::window(x, i, kernel[i], pads, strides, dilations).outputs());
     return shape;
   }
-  /// Elements of an image's channel.
+  /// Elements in one channel of one image.
   [[nodiscard]] constexpr std::int64_t plane() const {
     return element_count(std::span<const std::int64_t>(x.begin() + 2, x.end()));
   }
 
-  /// Indices count within a channel of an image.
+  /// Indices count within one channel of one image.
   [[nodiscard]] Operands operands() const {
     Operands result{.inputs = {{.name = "dy", .type = type, .shape = y()}},
                     .outputs = {{.name = "dx", .type = type, .shape = x}}};
@@ -87,8 +87,8 @@ struct PoolGradient {
     return result;
   }
 
-  /// A maximum: each element of dy is added once. An average: each in-range tap is an addition, and each element is
-  /// divided by a count once.
+  /// Maximum: each element of dy is added once. Average: each in-range tap is an addition, and each element is divided
+  /// by a count once.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const auto results = static_cast<double>(element_count(y()));
     if (mode == PoolMode::max) return {.flops = results};

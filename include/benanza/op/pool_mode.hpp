@@ -23,8 +23,7 @@ struct PoolWindows {
   bool include_pad = false;
 };
 
-/// The windows of a pool over x, N C spatial..., or of the gradient of one. Nothing where the lists do not fit
-/// together.
+/// The windows of a pool over x, N C spatial..., or of the gradient of a pool. Nothing if the lists do not match.
 [[nodiscard]] inline std::optional<PoolWindows> read_pool_windows(const Node& node, std::span<const std::int64_t> x,
                                                                   PoolMode mode) {
   const bool global = node.op_type.find("Global") != std::string::npos;

@@ -21,7 +21,7 @@ struct Quantize {
   DataType to = DataType::u8;
   TensorShape x{};         ///< outer channels inner; per tensor: 1 n 1
   bool dynamic = false;    ///< scale and zero point are computed from x (DynamicQuantizeLinear)
-  std::int64_t block = 0;  ///< so many channels share the scales of each inner place; 0: each channel has one for all
+  std::int64_t block = 0;  ///< channels that share one scale per inner position; 0: each channel has a single scale
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -63,8 +63,8 @@ struct Quantize {
     }
     return result;
   }
-  /// ONNX QuantizeLinear: y = saturate(round(x / scale) + zero_point), 3 an element; the dynamic form finds minimum and
-  /// maximum first.
+  /// ONNX QuantizeLinear: y = saturate(round(x / scale) + zero_point), 3 operations per element. The dynamic form finds
+  /// minimum and maximum first.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = (dynamic ? 5.0 : 3.0) * static_cast<double>(element_count(x))};
   }

@@ -29,9 +29,9 @@ struct Recurrent {
   bool bias = true;
   bool initial_state = false;
   bool linear_before_reset = false;  ///< GRU only
-  bool peepholes = false;            ///< LSTM only: gates see the cell state, each unit its own
-  bool batch_first = false;          ///< in memory, of x, y and the states
-  /// The type of quantised weights. `type` is then what x is rounded to; states, biases and y are f32.
+  bool peepholes = false;            ///< LSTM only: gates see the cell state, each unit its own one
+  bool batch_first = false;          ///< memory layout of x, y and the states
+  /// The type of quantised weights. Then `type` is the type that x is rounded to; states, biases and y are f32.
   std::optional<DataType> weight_type{};
 
   template <class Self, class Visit>
@@ -51,8 +51,8 @@ struct Recurrent {
   }
   constexpr bool operator==(const Recurrent&) const = default;
 
-  /// Sequences of one length, ONNX's default activations and no clipping. com.microsoft's DynamicQuantizeLSTM rounds x
-  /// to 8 bits; what that costs and scales are not counted.
+  /// Reads sequences of one length with ONNX's default activations and without clipping. com.microsoft's
+  /// DynamicQuantizeLSTM rounds x to 8 bits. The cost of rounding and scales are not counted.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Recurrent, decltype(graph)> {
     Recurrent result{.cell = node.op_type.ends_with("LSTM") ? Cell::lstm
                              : node.op_type == "GRU"        ? Cell::gru
@@ -69,7 +69,7 @@ struct Recurrent {
         if (length != steps) return std::nullopt;
     }
     const std::string direction = node.attribute<std::string>("direction", "forward");
-    const bool quantized = !node.domain.empty();  // its weights lie transposed
+    const bool quantized = !node.domain.empty();  // its weights are transposed
     result.type = quantized ? DataType::u8 : x_value.type;
     if (quantized) result.weight_type = r_value.type;
     result.x = {steps, batch, x_value.dims[2]};
@@ -94,7 +94,7 @@ struct Recurrent {
 
   [[nodiscard]] constexpr std::int64_t gates() const { return gates_of(cell); }
 
-  /// What most plans lack, in words; empty where it has nothing of the kind.
+  /// The feature of this layer that most plans lack, in words. Empty if it has no such feature.
   [[nodiscard]] constexpr std::string_view rare_part() const {
     return peepholes ? "peepholes" : weight_type ? "quantised weights" : batch_first ? "the batch first in memory" : "";
   }
@@ -102,10 +102,10 @@ struct Recurrent {
   /// The type of states, biases and results.
   [[nodiscard]] constexpr DataType state_type() const { return weight_type ? DataType::f32 : type; }
 
-  /// Inputs x, w, r, b (both biases, input's then recurrence's), initial_h and, of LSTM, initial_c and peepholes;
-  /// outputs y, y_h and y_c. Activations are ONNX's defaults. Weights are as PyTorch initialises them (torch.nn.LSTM:
-  /// uniform within 1 / sqrt(hidden)): with larger ones the recurrence is chaotic, and over a hundred steps the last
-  /// bit of a sum decides the result.
+  /// Inputs: x, w, r, b (both biases, the input's and then the recurrence's), initial_h and, for LSTM, initial_c and
+  /// peepholes. Outputs: y, y_h and y_c. Activations are ONNX's defaults. Weights are as PyTorch initialises them
+  /// (torch.nn.LSTM: uniform within 1 / sqrt(hidden)). With larger ones the recurrence is chaotic, and over a hundred
+  /// steps the last bit of a sum decides the result.
   [[nodiscard]] Operands operands() const {
     const DataType other = state_type();
     const TensorShape state =
@@ -131,7 +131,7 @@ struct Recurrent {
     return result;
   }
 
-  /// Weights from this many units to the gates of all hidden ones.
+  /// Weights from this many units to the gates of all hidden units.
   [[nodiscard]] Operand weights(std::string_view name, std::int64_t units) const {
     return {.name = name,
             .type = weight_type.value_or(type),
@@ -141,9 +141,9 @@ struct Recurrent {
             .limit = weight_type ? 0 : hidden};
   }
 
-  /// ONNX LSTM, GRU, RNN: each step and direction multiplies (input + hidden) by gates x hidden; the element-wise part
-  /// is 9 (LSTM), 8 (GRU) or 2 (RNN) operations a hidden unit besides the biases; peepholes add a product and a sum to
-  /// three gates. A state that is not given is 0: the first step of a direction multiplies its inputs alone.
+  /// ONNX LSTM, GRU, RNN: each step and direction multiplies (input + hidden) by gates x hidden. The element-wise part
+  /// is 9 (LSTM), 8 (GRU) or 2 (RNN) operations per hidden unit in addition to the biases; peepholes add a product and
+  /// a sum to three gates. A state that is not given is 0: the first step of a direction multiplies only its inputs.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t cells = checked_product(checked_product(x[0], x[1]), checked_product(directions, hidden));
     const std::int64_t macs = checked_product(checked_product(cells, gates()), x[2] + hidden);
@@ -152,7 +152,7 @@ struct Recurrent {
             .flops = 2.0 * static_cast<double>(macs) + pointwise * static_cast<double>(cells) -
                      (initial_state ? 0.0 : first_step_flops() * static_cast<double>(directions))};
   }
-  /// FLOPs of the products of one direction's first step with its state.
+  /// FLOPs of the product of one direction's first step with its state.
   [[nodiscard]] constexpr double first_step_flops() const {
     return x[0] == 0 ? 0 : 2.0 * static_cast<double>(checked_product(x[1], checked_product(hidden, hidden)) * gates());
   }

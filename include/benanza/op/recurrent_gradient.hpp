@@ -15,9 +15,9 @@
 
 namespace benanza::op {
 
-/// Reads what forward has kept of each step: the values of the gates in ONNX's order (of a GRU with
-/// linear_before_reset the state's share of the last gate, its bias included, besides), the cell states of an LSTM, the
-/// states of GRU and RNN.
+/// Reads what the forward pass has kept of each step: the values of the gates in ONNX's order (for a GRU with
+/// linear_before_reset also the state's share of the last gate, including its bias), the cell states of an LSTM, and
+/// the states of GRU and RNN.
 struct RecurrentGradient {
   static constexpr std::string_view kind = "RecurrentGradient";
   static constexpr Family family = Family::product;
@@ -28,10 +28,10 @@ struct RecurrentGradient {
   std::int64_t directions = 1;
   bool reverse = false;              ///< one direction, from the end
   bool linear_before_reset = false;  ///< GRU only
-  bool initial_state = false;        ///< given, and read: h of GRU, c of LSTM
+  bool initial_state = false;        ///< given and read: h of GRU, c of LSTM
   bool every_step = true;            ///< the states of all steps have a gradient
-  bool last_h = false;               ///< the last state has one
-  bool last_c = false;               ///< LSTM only: the last cell state has one
+  bool last_h = false;               ///< the last state has a gradient
+  bool last_c = false;               ///< LSTM only: the last cell state has a gradient
   bool to_initial = false;           ///< gradients of the initial states are wanted
 
   template <class Self, class Visit>
@@ -50,8 +50,8 @@ struct RecurrentGradient {
   }
   constexpr bool operator==(const RecurrentGradient&) const = default;
 
-  /// Inputs, each only where it is read: dy, dy_h, dy_c, r, gates, c, y, initial_h, initial_c. Outputs dgates,
-  /// dinitial_h and dinitial_c.
+  /// Inputs, each only if it is read: dy, dy_h, dy_c, r, gates, c, y, initial_h, initial_c. Outputs: dgates, dinitial_h
+  /// and dinitial_c.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph)
       -> Read<RecurrentGradient, decltype(graph)> {
     if (!node.has_input(3) || !node.has_output(0)) return std::nullopt;
@@ -80,8 +80,8 @@ struct RecurrentGradient {
   }
 
   [[nodiscard]] constexpr std::int64_t gates() const { return gates_of(cell); }
-  /// Gradients a hidden unit and step: one a gate. What a GRU adds up for its last gate in front of the reset has
-  /// another gradient than what it adds up behind it.
+  /// Gradients per hidden unit and step: one per gate. If a GRU resets the state after its product, the two sums of its
+  /// last gate, before and after the reset, have different gradients.
   [[nodiscard]] constexpr std::int64_t gradients() const { return gates() + (linear_before_reset ? 1 : 0); }
 
   [[nodiscard]] Operands operands() const {
@@ -112,10 +112,11 @@ struct RecurrentGradient {
     return made;
   }
 
-  /// Each step but the first multiplies its gates' gradients by r; the first one too, where gradients of initial states
-  /// are wanted. A GRU that resets the state before its product needs the last gate's product for the reset's gradient.
-  /// By element there are 24 (LSTM), 17 (GRU) or 4 (RNN) operations: Hochreiter and Schmidhuber's equations by the
-  /// chain rule, with the derivatives of sigmoid and tanh from their values, the tanh of a cell state computed again.
+  /// Each step but the first multiplies its gates' gradients by r. The first one does so too if gradients of initial
+  /// states are wanted. A GRU that resets the state before its product needs the last gate's product for the reset's
+  /// gradient. Per element there are 24 (LSTM), 17 (GRU) or 4 (RNN) operations: Hochreiter and Schmidhuber's equations
+  /// by the chain rule, with the derivatives of sigmoid and tanh from their values, and the tanh of a cell state
+  /// recomputed.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t step = checked_product(checked_product(directions, y[1]), checked_product(y[2], y[2]));
     std::int64_t products = checked_product(gates(), to_initial ? y[0] : y[0] - 1);

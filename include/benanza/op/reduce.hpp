@@ -37,7 +37,7 @@ enum class ReduceFn : std::uint8_t {
 struct Reduce {
   static constexpr std::string_view kind = "Reduce";
   static constexpr Family family = Family::window;
-  /// In the order of ReduceFn, and then the quantised mean.
+  /// In the order of ReduceFn, followed by the quantised mean.
   static constexpr std::array<std::string_view, 13> onnx_types{"ReduceMean",
                                                                "ReduceSum",
                                                                "ReduceMax",
@@ -65,8 +65,8 @@ struct Reduce {
   }
   constexpr bool operator==(const Reduce&) const = default;
 
-  /// A reduction over dimensions of 1 alone is left to View, where the function changes nothing. Axes that are computed
-  /// at run time follow from the shape of the result.
+  /// A reduction over dimensions of size 1 only is left to View if the function changes nothing. Axes that are computed
+  /// at run time are derived from the shape of the result.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Reduce, decltype(graph)> {
     const auto at = std::find(onnx_types.begin(), onnx_types.end(), detail::onnx_type(node));
     if (at == onnx_types.end()) return std::nullopt;
@@ -128,7 +128,8 @@ struct Reduce {
             .outputs = {{.name = "reduced", .type = index ? DataType::i64 : type, .shape = y()}}};
   }
 
-  /// ONNX ReduceX, ArgMax, ArgMin: one operation an input element; two for those that square or exponentiate first.
+  /// ONNX ReduceX, ArgMax, ArgMin: one operation per input element, and two for those that square or exponentiate
+  /// first.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     using enum ReduceFn;
     const bool two = fn == l1 || fn == l2 || fn == sum_square || fn == log_sum_exp;
@@ -144,8 +145,8 @@ struct Reduce {
   }
 
  private:
-  /// Marks the axes of x that y lacks, or has with size 1; false if y cannot be the result. Where several readings are
-  /// possible the last axes are reduced: the work is the same, and nothing is nearer in memory.
+  /// Marks the axes of x that y lacks, or has with size 1. False if y cannot be the result. If several readings are
+  /// possible, the last axes are assumed: the work is the same, and no others are closer in memory.
   [[nodiscard]] static bool follow(const detail::Dims& x, const detail::Dims& y, std::vector<bool>& reduced) {
     const bool keeps = x.size() == y.size();
     std::size_t next = 0;

@@ -27,8 +27,8 @@ struct Resize {
   ResizeMode mode = ResizeMode::nearest;
   ResizeCoordinates coordinates = ResizeCoordinates::half_pixel;
   ResizeRounding rounding = ResizeRounding::round_prefer_floor;  ///< nearest only
-  bool antialias = false;                                        ///< where an axis shrinks, more cells make one
-  Epilogue post{};                                               ///< only if the type is a float
+  bool antialias = false;  ///< if an axis shrinks, more cells contribute to a result
+  Epilogue post{};         ///< only if the type is floating-point
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -43,7 +43,7 @@ struct Resize {
   }
   constexpr bool operator==(const Resize&) const = default;
 
-  /// Upsample and Resize of opset 10 pick and interpolate by `asymmetric` coordinates, rounded down.
+  /// Upsample, and Resize of opset 10, use `asymmetric` coordinates, rounded down for nearest.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Resize, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::to_shape(x_value.dims), y = detail::to_shape(graph.output(node, 0).dims);
@@ -70,9 +70,9 @@ struct Resize {
     return result;
   }
 
-  /// ONNX Resize: nearest copies; linear and cubic interpolate axis by axis, one multiply-add for each of 2 or 4 taps
-  /// along each resized axis, the axes taken one after the other (a lower count than the full stencil), counted at the
-  /// output's size once; antialiased ones have as many taps at least.
+  /// ONNX Resize: nearest copies. Linear and cubic interpolate one axis after the other (fewer operations than the full
+  /// stencil), with one multiply-add for each of 2 or 4 taps along each resized axis, counted once at the output's
+  /// size. Antialiasing has at least as many taps.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const double taps = mode == ResizeMode::nearest ? 0.0 : mode == ResizeMode::linear ? 4.0 : 8.0;
     return {.flops = (taps + static_cast<double>(post.size())) * static_cast<double>(element_count(y))};
@@ -84,15 +84,15 @@ struct Resize {
   }
 
  private:
-  /// Cells of an axis that one result needs at least: one where it lies on a cell, and halfway between two all taps.
-  /// Coordinates of half pixels lie halfway where the axis shrinks by an even factor.
+  /// The least number of cells of an axis that one result needs: one if it lies on a cell, all taps if it lies halfway
+  /// between two. Half-pixel coordinates lie halfway if the axis shrinks by an even factor.
   [[nodiscard]] constexpr std::int64_t least_taps(std::size_t axis) const {
     const bool half = coordinates == ResizeCoordinates::half_pixel ||
                       (coordinates == ResizeCoordinates::pytorch_half_pixel && y[axis] > 1);
     if (mode == ResizeMode::nearest || !half || x[axis] % (2 * y[axis]) != 0) return 1;
     return mode == ResizeMode::linear ? 2 : 4;
   }
-  /// Cells of x that some result needs. Antialiasing needs all. A region that is cut out may lie outside.
+  /// Cells of x that at least one result needs. Antialiasing needs all. A region that is cut out may lie outside.
   [[nodiscard]] constexpr std::int64_t touched() const {
     if (coordinates == ResizeCoordinates::tf_crop_and_resize) return 0;
     if (antialias) return element_count(x);

@@ -15,7 +15,7 @@
 
 namespace benanza::op {
 
-/// Fields are those of the Resize itself.
+/// The fields describe the Resize itself.
 struct ResizeGradient {
   static constexpr std::string_view kind = "ResizeGradient";
   static constexpr Family family = Family::window;
@@ -40,7 +40,7 @@ struct ResizeGradient {
   }
   constexpr bool operator==(const ResizeGradient&) const = default;
 
-  /// Reads dy, makes dx. `early`: of an Upsample, or of a Resize before opset 11.
+  /// Reads dy, writes dx. `early`: the gradient is that of an Upsample, or of a Resize before opset 11.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph)
       -> Read<ResizeGradient, decltype(graph)> {
     const Value& x_value = graph.output(node, 0);
@@ -67,7 +67,7 @@ struct ResizeGradient {
             .outputs = {{.name = "dx", .type = type, .shape = x}}};
   }
 
-  /// As many as the Resize has: one addition of each element where it copies.
+  /// As many operations as the Resize has. If it copies, one addition per element.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const double taps = mode == ResizeMode::nearest ? 1.0 : mode == ResizeMode::linear ? 4.0 : 8.0;
     return {.flops = taps * static_cast<double>(element_count(y))};

@@ -23,7 +23,7 @@ struct RoiAlign {
   TensorShape x{};           ///< N C height width
   std::int64_t boxes = 1;    ///< x1 y1 x2 y2 each; their scale does not decide the speed
   TensorShape out{};         ///< height and width of the result
-  std::int64_t samples = 0;  ///< along each axis of a cell; 0: as many as the cell has of those of x
+  std::int64_t samples = 0;  ///< along each axis of a cell; 0: one for each cell of x that it covers
   bool max = false;          ///< takes the largest of the weighted neighbours of all samples, not their average
   bool half_pixel = true;    ///< coordinates are shifted by half a cell of x
   DataType index_type = DataType::i64;
@@ -64,7 +64,7 @@ struct RoiAlign {
 
   /// No element of X is certain to be read: boxes may lie outside.
   [[nodiscard]] Operands operands() const {
-    // Corners between a quarter and three quarters of the smaller side's power of two.
+    // Corners are between a quarter and three quarters of the smaller side's power of two.
     const int exponent = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::min(x[2], x[3])))) - 2;
     return {
         .inputs =
@@ -78,8 +78,8 @@ struct RoiAlign {
         .outputs = {{.name = "Y", .type = type, .shape = y()}}};
   }
 
-  /// ONNX RoiAlign: four neighbours a sample, each weighted and added or compared; one sample at least. Weights serve
-  /// all channels and are not counted.
+  /// ONNX RoiAlign: four neighbours per sample, each weighted and added or compared. There is at least one sample.
+  /// Weights serve all channels and are not counted.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 8.0 * static_cast<double>(points()) * static_cast<double>(boxes) * static_cast<double>(x[1]) *
                      static_cast<double>(out[0]) * static_cast<double>(out[1])};
@@ -92,7 +92,7 @@ struct RoiAlign {
   }
 
  private:
-  /// Samples of a cell that are known to be there.
+  /// Samples of a cell that are known to exist.
   [[nodiscard]] constexpr std::int64_t points() const { return samples == 0 ? 1 : samples * samples; }
 };
 

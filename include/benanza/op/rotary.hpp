@@ -23,10 +23,10 @@ struct Rotary {
   static constexpr Family family = Family::elementwise;
   static constexpr std::array<std::string_view, 2> onnx_types{"RotaryEmbedding", "com.microsoft.RotaryEmbedding"};
   DataType type = DataType::f32;
-  TensorShape x{};           ///< positions, heads ... in any order, then the depth that is turned
-  TensorShape angles{};      ///< both cosines and sines: broadcasts to x; one for each element, or one for each pair
-  bool interleaved = false;  ///< pairs are neighbours; otherwise an element of each half of a row
-  std::int64_t turned = 0;   ///< the first elements of a row, when not all are turned; the rest stays as it is
+  TensorShape x{};           ///< positions, heads ... in any order, then the depth that is rotated
+  TensorShape angles{};      ///< both cosines and sines: broadcasts to x; one per element, or one per pair
+  bool interleaved = false;  ///< a pair is two neighbours; otherwise one element from each half of a row
+  std::int64_t turned = 0;   ///< how many leading elements of a row are rotated; 0: all of them
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -38,7 +38,7 @@ struct Rotary {
   }
   constexpr bool operator==(const Rotary&) const = default;
 
-  /// Leading dimensions folded, the depth left alone; nothing where there are too many.
+  /// Leading dimensions are folded, and the depth is kept. Nothing if there are too many dimensions.
   [[nodiscard]] static std::optional<Rotary> of(DataType type, detail::Dims x, detail::Dims angles, bool interleaved,
                                                 std::int64_t turned = 0) {
     if (x.empty() || angles.empty()) return std::nullopt;
@@ -57,8 +57,8 @@ struct Rotary {
                   .turned = turned == depth ? 0 : turned};
   }
 
-  /// ONNX RotaryEmbedding and com.microsoft's, with the angles of the given positions or picked from a table. Picking
-  /// is not counted.
+  /// Reads ONNX RotaryEmbedding and com.microsoft's, with angles that are given for each position or picked from a
+  /// table. Picking is not counted.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Rotary, decltype(graph)> {
     const bool own = node.domain.empty();
     const Value& x = graph.input(node, 0);
@@ -83,7 +83,7 @@ struct Rotary {
   }
 
   [[nodiscard]] constexpr std::int64_t depth() const { return x.back(); }
-  /// Elements of a row that are turned.
+  /// Elements of a row that are rotated.
   [[nodiscard]] constexpr std::int64_t turned_depth() const { return turned == 0 ? depth() : turned; }
 
   [[nodiscard]] Operands operands() const {
@@ -93,7 +93,7 @@ struct Rotary {
             .outputs = {{.name = "y", .type = type, .shape = x}}};
   }
 
-  /// Two products and their sum or difference an element that is turned.
+  /// Two products and their sum or difference per rotated element.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 3.0 * static_cast<double>(element_count(x) / depth() * turned_depth())};
   }

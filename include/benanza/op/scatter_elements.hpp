@@ -22,11 +22,11 @@ struct ScatterElements {
   static constexpr std::array<std::string_view, 2> onnx_types{"ScatterElements", "Scatter"};
   DataType type = DataType::f32;
   TensorShape x{};
-  TensorShape indices{};  ///< the same rank as x; the updates' shape too
+  TensorShape indices{};  ///< has the same rank as x; also the shape of the updates
   std::int64_t axis = 0;
   ScatterReduction reduction = ScatterReduction::none;
   DataType index_type = DataType::i64;
-  bool in_place = false;  ///< the data is the output's own memory: nothing else reads it
+  bool in_place = false;  ///< the data is in the output's memory, and nothing else reads it
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -40,7 +40,7 @@ struct ScatterElements {
   }
   constexpr bool operator==(const ScatterElements&) const = default;
 
-  /// Where the indices cover all other axes, those before and after the axis are folded.
+  /// If the indices cover all other axes, the axes before and after the axis are folded.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph)
       -> Read<ScatterElements, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
@@ -78,7 +78,7 @@ struct ScatterElements {
                        {.name = "updates", .type = type, .shape = indices}},
             .outputs = {updated_operand(type, x, written, in_place)}};
   }
-  /// One operation an update where there is a reduction.
+  /// One operation per update if there is a reduction.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = reduction == ScatterReduction::none ? 0.0 : static_cast<double>(element_count(indices))};
   }

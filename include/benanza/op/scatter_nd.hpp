@@ -23,10 +23,10 @@ struct ScatterNd {
   static constexpr std::array<std::string_view, 1> onnx_types{"ScatterND"};
   DataType type = DataType::f32;
   TensorShape x{};
-  TensorShape indices{};  ///< ...tuple length last
+  TensorShape indices{};  ///< ...tuple length, which is last
   ScatterReduction reduction = ScatterReduction::none;
   DataType index_type = DataType::i64;
-  bool in_place = false;  ///< the data is the output's own memory: nothing else reads it
+  bool in_place = false;  ///< the data is in the output's memory, and nothing else reads it
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -39,7 +39,7 @@ struct ScatterNd {
   }
   constexpr bool operator==(const ScatterNd&) const = default;
 
-  /// The dimensions of the indices before the last, and those of a slice, are folded into one each.
+  /// The dimensions of the indices before the last are folded into one, and so are those of a slice.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ScatterNd, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const Value& indices_value = graph.input(node, 1);
@@ -77,7 +77,7 @@ struct ScatterNd {
                        {.name = "updates", .type = type, .shape = updates()}},
             .outputs = {updated_operand(type, x, written, in_place)}};
   }
-  /// One operation an updated element where there is a reduction.
+  /// One operation per updated element if there is a reduction.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = reduction == ScatterReduction::none ? 0.0 : static_cast<double>(element_count(updates()))};
   }

@@ -16,7 +16,7 @@ enum class ScatterReduction : std::uint8_t { none, add, mul, max, min };
   return std::array<std::string_view, 5>{"none", "add", "mul", "max", "min"};
 }
 
-/// The data, of which a reduction reads what it writes.
+/// The data. A reduction reads the elements that it writes.
 [[nodiscard]] inline Operand data_operand(DataType type, const TensorShape& x, ScatterReduction reduction,
                                           std::int64_t written) {
   return {.name = "data", .type = type, .shape = x, .touched = reduction == ScatterReduction::none ? 0 : written};

@@ -21,7 +21,7 @@ struct Slice {
   static constexpr std::array<std::string_view, 1> onnx_types{"Slice"};
   DataType type = DataType::f32;
   TensorShape x{};
-  TensorShape starts{};  ///< for each axis of x, in range; with a negative step the last element
+  TensorShape starts{};  ///< for each axis of x, in range; the last element if the step is negative
   TensorShape y{};       ///< the result's shape
   TensorShape steps{};   ///< empty: 1
 
@@ -35,8 +35,9 @@ struct Slice {
   }
   constexpr bool operator==(const Slice&) const = default;
 
-  /// Dimensions of 1 are dropped, adjacent ones that are taken whole are folded. A slice that takes everything is left
-  /// to View. Where it begins at run time, the first elements are taken: none are nearer in memory.
+  /// Dimensions of size 1 are dropped, and adjacent ones that are taken whole are folded. A slice that takes everything
+  /// is left to View. If the start is computed at run time, the first elements are taken: no others are closer in
+  /// memory.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Slice, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
@@ -111,8 +112,8 @@ struct Slice {
       const auto axis = detail::to_axis(axes.given ? axes.values[i] : static_cast<std::int64_t>(i), dims.size());
       const std::int64_t stride = steps.given ? steps.values[i] : 1;
       if (!axis || stride == 0 || stride < -most || stride > most) return std::nullopt;
-      // ONNX Slice: negative positions count from the end; then both are clamped to where a walk in this direction can
-      // be.
+      // ONNX Slice: negative positions count from the end. Then both are clamped to the positions that a traversal in
+      // this direction can reach.
       const std::int64_t size = dims[*axis];
       const auto from_end = [size](std::int64_t at) { return at < 0 ? std::max(at, -size - 1) + size : at; };
       const bool up = stride > 0;

@@ -28,7 +28,7 @@ struct Softmax {
   }
   constexpr bool operator==(const Softmax&) const = default;
 
-  /// Before opset 13 all dimensions from the axis on (1 by default) are normalised together.
+  /// Before opset 13 all dimensions from the axis on (1 by default) are normalised as one.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Softmax, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
@@ -47,7 +47,8 @@ struct Softmax {
     return {.inputs = {{.name = "x", .type = type, .shape = x}}, .outputs = {{.name = "y", .type = type, .shape = x}}};
   }
 
-  /// ONNX Softmax: maximum, subtract, exp, sum, divide: 5 an element (LogSoftmax the same with a logarithm a row).
+  /// ONNX Softmax: maximum, subtract, exp, sum, divide: 5 operations per element. LogSoftmax has as many, with one
+  /// logarithm per row.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 5.0 * static_cast<double>(element_count(x))};
   }

@@ -51,8 +51,8 @@ struct SoftmaxGradient {
             .outputs = {{.name = "dx", .type = type, .shape = x}}};
   }
 
-  /// A product and a sum an element for the row's sum, a difference and a product for each element; an exponential more
-  /// and a product less in the logarithm's.
+  /// Per element a product and a sum for the row's sum, and a difference and a product for the result. The gradient of
+  /// the logarithm has an exponential more and a product less.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 4.0 * static_cast<double>(element_count(x))};
   }

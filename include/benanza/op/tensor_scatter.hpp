@@ -22,9 +22,9 @@ struct TensorScatter {
   DataType type = DataType::f32;
   TensorShape x{};          ///< batch outer axis inner
   std::int64_t length = 1;  ///< rows along the axis that are written
-  bool indices = true;      ///< where, for each of the batch; otherwise at the first row
-  bool circular = false;    ///< rows beyond the last go to the first ones
-  bool in_place = false;    ///< the cache is the output's own memory: nothing else reads it
+  bool indices = true;      ///< each batch entry has its own first row; otherwise it is row 0 for all
+  bool circular = false;    ///< rows beyond the last wrap around to the first ones
+  bool in_place = false;    ///< the cache is in the output's memory, and nothing else reads it
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {

@@ -51,7 +51,7 @@ struct TopK {
                         {.name = "indices", .type = DataType::i64, .shape = y}}};
   }
 
-  /// ONNX TopK: one comparison an input element at least.
+  /// ONNX TopK: at least one comparison per input element.
   [[nodiscard]] constexpr Arithmetic arithmetic() const { return {.flops = static_cast<double>(element_count(x))}; }
 
   [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && k >= 1 && k <= x[1]; }

@@ -17,12 +17,12 @@
 
 namespace benanza::op {
 
-/// How the weights that the trees have for one target become its score.
+/// How the weights that the trees give one target become its score.
 enum class TreeAggregate : std::uint8_t { sum, average, min, max };
 [[nodiscard]] constexpr auto enum_names(TreeAggregate) {
   return std::array<std::string_view, 4>{"sum", "average", "min", "max"};
 }
-/// What is done with the scores of a row.
+/// What happens to the scores of a row.
 enum class TreeTransform : std::uint8_t { none, softmax, logistic };
 [[nodiscard]] constexpr auto enum_names(TreeTransform) {
   return std::array<std::string_view, 3>{"none", "softmax", "logistic"};
@@ -36,13 +36,13 @@ struct TreeEnsemble {
   DataType type = DataType::f32;
   TensorShape x{};  ///< rows features
   std::int64_t trees = 1;
-  std::int64_t comparisons = 1;   ///< one row's, in all trees together
+  std::int64_t comparisons = 1;   ///< of one row, in all trees together
   std::int64_t targets = 1;       ///< scores of a row
-  std::int64_t leaf_weights = 1;  ///< in one leaf, each for one target
+  std::int64_t leaf_weights = 1;  ///< in one leaf, each for a different target
   TreeAggregate aggregate = TreeAggregate::sum;
   TreeTransform transform = TreeTransform::none;
   bool labels = false;                   ///< the target with the largest score is a result too
-  std::optional<DataType> score_type{};  ///< type of thresholds, weights and scores, where not that of x
+  std::optional<DataType> score_type{};  ///< type of thresholds, weights and scores, if it differs from that of x
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -59,8 +59,9 @@ struct TreeEnsemble {
   }
   constexpr bool operator==(const TreeEnsemble&) const = default;
 
-  /// Which comparison a node does, a list of members included, does not decide the speed here: it is one at the least.
-  /// Labels that are strings are left out. Nothing where the scores go through PROBIT, or where no tree has a branch.
+  /// The kind of comparison, including membership in a list, does not affect the speed here: it is at least one
+  /// operation. Labels that are strings are left out. Nothing if the scores go through PROBIT, or if no tree has a
+  /// branch.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<TreeEnsemble, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const bool classifies = node.op_type == "TreeEnsembleClassifier";
@@ -86,24 +87,24 @@ struct TreeEnsemble {
   }
 
   [[nodiscard]] constexpr DataType scores() const { return score_type.value_or(type); }
-  /// Levels of branches in a tree; the first trees have one more where the comparisons do not go into equal parts.
+  /// Levels of branches in a tree. The first trees have one more if the comparisons cannot be divided equally.
   [[nodiscard]] constexpr std::int64_t depth(std::int64_t tree) const {
     return comparisons / trees + (tree < deeper() ? 1 : 0);
   }
-  /// The first trees, which have one level more than the others.
+  /// How many of the first trees have one level more than the others.
   [[nodiscard]] constexpr std::int64_t deeper() const { return comparisons % trees; }
   /// Leaves of all trees before this one.
   [[nodiscard]] constexpr std::int64_t first_leaf(std::int64_t tree) const {
     return (tree + std::min(tree, deeper())) << (comparisons / trees);
   }
-  /// Branches of all trees before this one. Branch i of a tree has the branches or leaves 2 i + 1 (x is at most the
-  /// threshold) and 2 i + 2 behind it; leaves are numbered on after the branches.
+  /// Branches of all trees before this one. Branch i of a tree is followed by the branches or leaves 2 i + 1 (x is at
+  /// most the threshold) and 2 i + 2. The numbers of leaves continue those of the branches.
   [[nodiscard]] constexpr std::int64_t first_branch(std::int64_t tree) const { return first_leaf(tree) - tree; }
 
-  /// Inputs: x, the feature that each branch asks for, its threshold, the weights of the leaves and, where a leaf has
-  /// fewer than there are targets, the targets that they are for. Outputs as of the node. What says which feature or
-  /// target it is has the smallest type that does. Different comparisons of a row ask for different features while
-  /// there are any; all rows may go the same way.
+  /// Inputs: x, the feature that each branch tests, its threshold, the weights of the leaves and, if a leaf has fewer
+  /// of them than there are targets, the targets that they belong to. Outputs are those of the node. Indices of
+  /// features and targets have the smallest type that is large enough. Different comparisons of a row test different
+  /// features as long as there are any left; all rows may take the same path.
   [[nodiscard]] Operands operands() const {
     const TensorShape branches{first_branch(trees)}, leaves{first_leaf(trees), leaf_weights};
     const auto choices = [&](std::string_view name, const TensorShape& shape, std::int64_t limit,
@@ -128,8 +129,8 @@ struct TreeEnsemble {
     return result;
   }
 
-  /// ONNX-ML TreeEnsemble, of each row: the comparisons, one operation for each weight; of each score, one for an
-  /// average, for a label and for a logistic function, five for a softmax (see Softmax).
+  /// ONNX-ML TreeEnsemble. Per row: the comparisons, and one operation for each weight. Per score: one for an average,
+  /// for a label and for a logistic function, and five for a softmax (see Softmax).
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const double of_score = (aggregate == TreeAggregate::average ? 1.0 : 0.0) + (labels ? 1.0 : 0.0) +
                             (transform == TreeTransform::softmax    ? 5.0
@@ -164,7 +165,7 @@ struct TreeEnsemble {
   }
   [[nodiscard]] static std::optional<TreeTransform> transform_of(const Node& node) {
     using enum TreeTransform;
-    constexpr std::array numbered{none, softmax, logistic, softmax};  // zeros that stay zeros cost no less
+    constexpr std::array numbered{none, softmax, logistic, softmax};  // zeros that stay zero do not cost less
     constexpr std::array<std::string_view, 4> names{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"};
     const auto at = numbered_or_named(node, "post_transform", 0, names);
     return at ? std::optional(numbered[*at]) : std::nullopt;

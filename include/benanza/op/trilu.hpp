@@ -31,7 +31,7 @@ struct Trilu {
   }
   constexpr bool operator==(const Trilu&) const = default;
 
-  /// A diagonal that is computed at run time is taken for the one that keeps nothing: no other reads less.
+  /// If the diagonal is computed at run time, the one that keeps nothing is assumed: no other reads less.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Trilu, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto& dims = x_value.dims;
@@ -58,7 +58,8 @@ struct Trilu {
   }
   /// Elements of all matrices that are kept.
   [[nodiscard]] constexpr std::int64_t kept() const {
-    // Row r has clamp(above - r, 0, columns) elements on and above the diagonal: whole rows, then ever fewer.
+    // Row r has clamp(above - r, 0, columns) elements on and above the diagonal: first whole rows, then fewer and
+    // fewer.
     const std::int64_t rows = x[1], columns = x[2], above = columns - diagonal + (upper ? 0 : -1);
     const std::int64_t whole = std::clamp<std::int64_t>(above - columns + 1, 0, rows);
     const std::int64_t partial = std::max<std::int64_t>(std::min(rows, above) - whole, 0);

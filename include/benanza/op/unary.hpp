@@ -19,7 +19,7 @@
 
 namespace benanza::detail {
 
-/// Quantised forms. ONNX Runtime has the first two; `fold_quantization` makes the others after their pattern.
+/// Quantised forms. ONNX Runtime has the first two; `fold_quantization` makes the others, which follow their pattern.
 inline constexpr std::array<std::string_view, 12> quantized_unary_types{
     "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearClip",
     "com.microsoft.QLinearElu",       "com.microsoft.QLinearGelu",    "com.microsoft.QLinearHardSigmoid",
@@ -60,8 +60,8 @@ struct Unary {
   }
   constexpr bool operator==(const Unary&) const = default;
 
-  /// Also Clip with known bounds, Pow with an exponent that has a function of its own, a product of a tensor with
-  /// itself, and SwiGLU: Swish, times the other operand.
+  /// Also reads Clip with known bounds, Pow with an exponent that has a function of its own, the product of a tensor
+  /// with itself, and SwiGLU: Swish, times the other operand.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Unary, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     Unary unary{.type = x_value.type, .x = {x_value.elements()}};
@@ -69,7 +69,7 @@ struct Unary {
     std::string type = detail::onnx_type(node);
     if (type.starts_with(quantized)) type.erase(0, quantized.size());
     if (type == "Clip") {
-      const std::size_t given = node.op_type == type ? node.inputs.size() : 0;  // quantised: attributes alone
+      const std::size_t given = node.op_type == type ? node.inputs.size() : 0;  // quantised: attributes only
       const auto lower = bound(node, graph, "min", 1, given), upper = bound(node, graph, "max", 2, given);
       if (!lower || !upper) return std::nullopt;
       unary.fn =
@@ -122,7 +122,7 @@ struct Unary {
     return result;
   }
 
-  /// One operation an element and function: the least that any implementation does.
+  /// One operation per element and function: the least that any implementation needs.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = (1.0 + static_cast<double>(post.size())) * static_cast<double>(element_count(x))};
   }
@@ -132,8 +132,8 @@ struct Unary {
   }
 
  private:
-  /// Clip's bound: attribute (before opset 11) or input; infinite when left out, nothing when it is computed at run
-  /// time.
+  /// A bound of Clip: attribute (before opset 11) or input. Infinite if it is left out, nothing if it is computed at
+  /// run time.
   [[nodiscard]] static std::optional<double> bound(const Node& node, const AnyGraph auto& graph, std::string_view key,
                                                    std::size_t i, std::size_t given) {
     const bool is_lower = i == 1;
@@ -143,7 +143,7 @@ struct Unary {
     else if (const Value* input = i < given ? detail::optional_input(node, graph, i) : nullptr)
       value = detail::scalar(*input);
     if (!value || *value != *value) return std::nullopt;
-    constexpr double largest = std::numeric_limits<float>::max();  // older operator sets spell "no bound" this way
+    constexpr double largest = std::numeric_limits<float>::max();  // older operator sets express "no bound" this way
     if (std::fabs(*value) >= largest)
       return *value < 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
     return detail::decimal(*value);

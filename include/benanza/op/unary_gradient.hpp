@@ -45,7 +45,7 @@ struct UnaryGradient {
   }
   constexpr bool operator==(const UnaryGradient&) const = default;
 
-  /// Inputs dy and the operand or the result; of Clip the bounds behind them.
+  /// Inputs: dy and the operand or the result, followed by the bounds of a Clip.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<UnaryGradient, decltype(graph)> {
     const Value& x_value = graph.input(node, 1);
     UnaryGradient gradient{.type = x_value.type, .x = {x_value.elements()}};
@@ -78,7 +78,7 @@ struct UnaryGradient {
     return std::nullopt;
   }
 
-  /// Whether the derivative follows from the result.
+  /// Whether the derivative is computed from the result.
   [[nodiscard]] constexpr bool reads_result() const {
     using enum ElementwiseFn;
     switch (fn) {
@@ -106,7 +106,7 @@ struct UnaryGradient {
             .outputs = {{.name = "dx", .type = type, .shape = x}}};
   }
 
-  /// The derivative and the product with dy: two operations an element, the least that any implementation does.
+  /// The derivative and the product with dy: two operations per element, the least that any implementation needs.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = 2.0 * static_cast<double>(element_count(x))};
   }

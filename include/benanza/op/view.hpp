@@ -45,7 +45,7 @@ struct View {
   }
   constexpr bool operator==(const View&) const = default;
 
-  /// Reshapes, and whatever the other operators have left because it changes nothing.
+  /// Reads reshapes, and all nodes that other operators leave because they change nothing.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<View, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const std::string_view op = node.op_type;
@@ -72,7 +72,7 @@ struct View {
   }
 
  private:
-  /// A Concat of one operand that has elements.
+  /// Reads a Concat with only one operand that has elements.
   [[nodiscard]] static std::optional<View> copies_one(const Node& node, const AnyGraph auto& graph, View view) {
     view.x = {graph.output(node, 0).elements()};
     int operands = 0;
@@ -95,7 +95,7 @@ struct View {
     if (op == "Expand" || op == "Tile" || op.starts_with("Reduce")) return x_value.elements() == y_value.elements();
     if (op == "Resize" || op == "Upsample") return x_value.dims == y_value.dims;
     if (op == "CenterCropPad") return x_value.dims == y_value.dims;
-    if (op == "Slice") {  // with steps that are computed at run time nothing need move
+    if (op == "Slice") {  // with steps that are computed at run time, possibly nothing moves
       const auto steps = detail::given_ints(node, graph, "steps", 4);
       return x_value.dims == y_value.dims &&
              std::all_of(steps.values.begin(), steps.values.end(), [](auto step) { return step > 0; });

@@ -20,7 +20,7 @@ struct Where {
   static constexpr std::array<std::string_view, 1> onnx_types{"Where"};
   DataType type = DataType::f32;
   TensorShape c{};  ///< condition, bool
-  TensorShape x{};  ///< taken where true; all three of one rank
+  TensorShape x{};  ///< taken where true; all three have the same rank
   TensorShape y{};  ///< taken where false
 
   template <class Self, class Visit>
@@ -43,7 +43,7 @@ struct Where {
 
   [[nodiscard]] constexpr TensorShape output() const { return broadcast(broadcast(c, x), y); }
 
-  /// The condition may choose the smaller of x and y everywhere: of the other no element is certain to be read.
+  /// The condition may select the smaller of x and y everywhere: no element of the other is certain to be read.
   [[nodiscard]] Operands operands() const {
     Operands result{
         .inputs = {{.name = "condition", .type = DataType::boolean, .shape = c, .contents = Contents::boolean},
@@ -54,7 +54,7 @@ struct Where {
     return result;
   }
 
-  /// ONNX Where: one choice an element.
+  /// ONNX Where: one choice per element.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     return {.flops = static_cast<double>(element_count(output()))};
   }
