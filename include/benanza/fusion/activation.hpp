@@ -13,7 +13,7 @@
 
 namespace benanza::detail {
 
-/// The steps that activations are written with; nothing for other functions.
+/// The result of one step of an activation that is written out. Nothing for other functions.
 [[nodiscard]] inline std::optional<double> step_value(ElementwiseFn fn, double alpha, double beta, double x, double y) {
   using enum ElementwiseFn;
   switch (fn) {
@@ -59,15 +59,15 @@ class ClosedExpression {
  public:
   ClosedExpression(const LayerGraph& graph, std::size_t result) : graph_(&graph) { add(result); }
 
-  /// Grows by the layer that makes the youngest operand; false when that is not an element-wise layer of the same
-  /// elements.
+  /// Adds the layer that makes the youngest operand. False if that layer is not element-wise or has other dimensions
+  /// than the result.
   bool grow() {
     std::optional<std::size_t> youngest;
     for (auto leaf : leaves())
       if (const auto producer = only_producer(*graph_, leaf)) youngest = std::max(youngest.value_or(0), *producer);
     return youngest && add(*youngest);
   }
-  /// The one operand that is not a scalar constant, once only one is left.
+  /// The only operand that is not a scalar constant. Nothing while more than one is left.
   [[nodiscard]] std::optional<TensorId> operand() const {
     const auto open = leaves();
     return open.size() == 1 ? std::optional(open[0]) : std::nullopt;

@@ -8,7 +8,7 @@
 
 namespace benanza::detail {
 
-/// Dimensions as batch, heads, rows, columns; nothing for a tensor that has more.
+/// Dimensions as batch, heads, rows, columns. Nothing for a tensor with fewer than two or more than four dimensions.
 [[nodiscard]] inline std::optional<TensorShape> four_dims(const std::vector<std::int64_t>& dims) {
   if (dims.size() < 2 || dims.size() > 4) return std::nullopt;
   TensorShape shape = TensorShape::filled(4 - dims.size(), 1);
@@ -16,8 +16,8 @@ namespace benanza::detail {
   return shape;
 }
 
-/// What is added to scores by the next layer of a chain, which may have another shape than `scores`; nothing if that is
-/// not an addition.
+/// The shape of the tensor that the next layer of a chain adds to the scores. `scores` may be another factorisation of
+/// the chain's result. Nothing if that layer is not an addition.
 [[nodiscard]] inline std::optional<TensorShape> added_mask(const LayerGraph& graph, const Chain& chain,
                                                            const TensorShape& scores) {
   const auto* sum = plain<op::Binary>(chain.next());
@@ -26,8 +26,9 @@ namespace benanza::detail {
   if (!operand) return std::nullopt;
   return fold_operand(graph.tensors[chain.result()].dims, graph.tensors[*operand].dims, scores);
 }
-/// What says which scores are seen, where the next layer of a chain is a Where that replaces the others by a number
-/// that softmax makes zero; nothing if it is not. What says which are hidden has to be known beforehand.
+/// The shape of the mask that selects the scores that are seen, if the next layer of a chain is a Where that replaces
+/// the others by a number that softmax turns into zero. Nothing otherwise. A mask that selects hidden scores has to be
+/// constant.
 [[nodiscard]] inline std::optional<TensorShape> seen_mask(const LayerGraph& graph, const Chain& chain,
                                                           const TensorShape& scores) {
   constexpr double hidden = -1000;  // its exponential is zero in every type
@@ -40,7 +41,7 @@ namespace benanza::detail {
   if (!number || *number > hidden) return std::nullopt;
   return fold_operand(graph.tensors[chain.result()].dims, graph.tensors[*inputs[0]].dims, scores);
 }
-/// Whether there were any.
+/// Takes all views that come next. Returns whether there were any.
 inline bool take_views(Chain& chain) {
   bool found = false;
   for (; plain<op::View>(chain.next()) != nullptr; found = true) chain.take_next();
@@ -78,11 +79,11 @@ inline bool take_views(Chain& chain) {
     mask = *added;
     const bool is_constant = graph.tensors[*other_input(*chain.next(), chain.result())].constant;
     chain.take_next();
-    if (is_constant && take_views(chain)) {  // windows that are shifted: another one behind another shape
+    if (is_constant && take_views(chain)) {  // shifted windows: another mask behind another shape
       const auto second = added_mask(graph, chain, dims);
       if (second && !graph.tensors[*other_input(*chain.next(), chain.result())].constant) return std::nullopt;
       if (second) {
-        mask = broadcast(mask, *second);  // the sum of two constants is known
+        mask = broadcast(mask, *second);  // the sum of two constants is constant
         chain.take_next();
         take_views(chain);
       }
@@ -110,7 +111,8 @@ inline bool take_views(Chain& chain) {
                                  .mask = mask,
                                  .k_transposed = !product->trans_b,
                                  .mask_type = mask_type}}};
-  if (auto first = EpilogueGroup(graph, at).match())  // the product with scale and mask in its epilogue is one call too
+  if (auto first =
+          EpilogueGroup(graph, at).match())  // the product with scale and mask in its epilogue is also one call
     for (const auto& piece : first->pieces)
       if (piece.count < match.members.size() &&
           std::equal(first->members.begin(), first->members.begin() + static_cast<std::ptrdiff_t>(piece.count),

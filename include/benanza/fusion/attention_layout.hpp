@@ -16,15 +16,15 @@
 
 namespace benanza::detail {
 
-/// How an operand of batch x heads x tokens x depth lies in memory.
+/// The memory layout of an operand of batch x heads x tokens x depth.
 enum class AttentionLayout : std::uint8_t { plain, tokens_first, transposed };
 
-/// Its dimensions, whatever the layout.
+/// The operand's dimensions, which do not depend on the layout.
 struct AttentionOperand {
   std::int64_t batch = 1, heads = 1, tokens = 1, depth = 1;
   [[nodiscard]] std::int64_t elements() const { return batch * heads * tokens * depth; }
 
-  /// Where the element lies in layout `to` that lies at `index` in layout `from`.
+  /// The index in layout `to` of the element that has `index` in layout `from`.
   [[nodiscard]] std::int64_t moved(std::int64_t index, AttentionLayout from, AttentionLayout to) const {
     const auto take = [&](std::int64_t size) {
       const std::int64_t at = index % size;
@@ -46,7 +46,7 @@ struct AttentionOperand {
   }
 };
 
-/// Where a transpose takes the element from that it puts at `index`.
+/// The index from which a transpose takes the element that it writes to `index`.
 [[nodiscard]] inline std::int64_t source_of(const op::Transpose& transpose, std::int64_t index) {
   TensorShape strides = TensorShape::filled(transpose.x.size(), 1);
   for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * transpose.x[i];
@@ -59,12 +59,12 @@ struct AttentionOperand {
   return source;
 }
 
-/// Whether transposes, the one that makes the result first, turn layout `from` into layout `to`: looked at in places
-/// that are spread over the tensor.
+/// Whether transposes, starting with the one that makes the result, turn layout `from` into layout `to`. Checks sample
+/// positions spread over the tensor.
 [[nodiscard]] inline bool turns(const std::vector<op::Transpose>& transposes, const AttentionOperand& operand,
                                 AttentionLayout from, AttentionLayout to) {
   constexpr int places = 64;
-  constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // multiples of 2^64 / golden ratio fall far from each other
+  constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // multiples of 2^64 / golden ratio are far from each other
   for (std::uint64_t i = 0; i < places; ++i) {
     const auto result = static_cast<std::int64_t>(i * spread % static_cast<std::uint64_t>(operand.elements()));
     std::int64_t index = result;
@@ -74,15 +74,15 @@ struct AttentionOperand {
   return true;
 }
 
-/// The layers between an operand of attention and the tensor that it was made of, and how that tensor lies.
+/// The layers between an operand of attention and the tensor from which they make it, and the layout of that tensor.
 struct OperandPath {
   std::vector<std::size_t> layers{};
   AttentionLayout layout = AttentionLayout::plain;
   TensorId from = 0;
 };
 
-/// The tensor that a layer of such a path takes: a Transpose, a View or, if `scaled`, a product or quotient by a
-/// number. Nothing for other layers.
+/// The tensor that a layer of such a path reads: the layer is a Transpose, a View or, if `scaled`, a product with or
+/// quotient by a number. Nothing for other layers.
 [[nodiscard]] inline std::optional<TensorId> turned_tensor(const LayerGraph& graph, const Occurrence& at, bool scaled) {
   if (std::holds_alternative<op::Transpose>(at.layer) || std::holds_alternative<op::View>(at.layer))
     return at.inputs.empty() ? std::nullopt : at.inputs[0];
@@ -95,8 +95,8 @@ struct OperandPath {
   return std::nullopt;
 }
 
-/// The longest such path back from tensor `id`, which has layout `given`; all of its layers are before `end`, and no
-/// other layer uses their results. `scaled`: a factor may be among them.
+/// The longest such path back from tensor `id`, which has layout `given`. All of its layers come before `end`, and no
+/// other layer uses their results. `scaled`: the path may contain a factor.
 [[nodiscard]] inline OperandPath operand_path(const LayerGraph& graph, TensorId id, const AttentionOperand& operand,
                                               AttentionLayout given, std::size_t end, bool scaled) {
   using enum AttentionLayout;
@@ -118,12 +118,12 @@ struct OperandPath {
         best = {.layers = layers, .layout = layout, .from = id};
         break;
       }
-    if (best.layout == tokens_first) break;  // what comes before belongs to the producer of the operand
+    if (best.layout == tokens_first) break;  // the layers before this belong to the producer of the operand
   }
   return best;
 }
 
-/// An Expand, with or without views behind it, that repeats each head of keys or values: query heads in groups share
+/// An Expand, possibly followed by views, that repeats each head of keys or values: each group of query heads shares
 /// one (Ainslie et al. 2023, grouped-query attention).
 struct RepeatedHeads {
   std::vector<std::size_t> layers{};
@@ -131,7 +131,7 @@ struct RepeatedHeads {
   std::int64_t times = 1;
 };
 
-/// `operand` lies row-major in tensor `id`, with its heads repeated.
+/// Finds repeated heads if `operand` lies row-major in tensor `id`.
 [[nodiscard]] inline std::optional<RepeatedHeads> repeated_heads(const LayerGraph& graph, TensorId id,
                                                                  const AttentionOperand& operand, std::size_t end) {
   RepeatedHeads found{.of = id};
@@ -167,7 +167,8 @@ struct RepeatedHeads {
   return found;
 }
 
-/// Where queries' heads in groups share a head of keys and values: goes on behind the layers that repeat those.
+/// If groups of query heads share a head of keys and values, extends both paths past the layers that repeat those
+/// heads.
 inline void share_heads(const LayerGraph& graph, op::Attention& whole, OperandPath& k, OperandPath& v,
                         std::size_t first) {
   if (k.layout != AttentionLayout::plain || v.layout != AttentionLayout::plain) return;
@@ -187,7 +188,8 @@ inline void share_heads(const LayerGraph& graph, op::Attention& whole, OperandPa
   go_on(v, *of_v, whole.v, false);
 }
 
-/// The match of attention, from its first product to its second, with what lies around it: the whole is one call more.
+/// Extends a match of attention, from its first product to its second, by the layout changes around it. The whole is a
+/// further piece.
 [[nodiscard]] inline Match with_layouts(const LayerGraph& graph, const Match& core) {
   using enum AttentionLayout;
   op::Attention whole = std::get<op::Attention>(core.pieces[0].layer);

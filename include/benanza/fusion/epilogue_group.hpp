@@ -10,7 +10,7 @@
 namespace benanza::detail {
 
 /// The shape of a broadcast operand in terms of another factorisation of the same elements: `result` are the dimensions
-/// that the operand broadcasts to, `folded` those of the layer. Nothing if the operand cannot be said that way.
+/// that the operand broadcasts to, and `folded` those of the layer. Nothing if the operand has no such shape.
 [[nodiscard]] inline std::optional<TensorShape> fold_operand(const std::vector<std::int64_t>& result,
                                                              const std::vector<std::int64_t>& operand,
                                                              const TensorShape& folded) {
@@ -47,19 +47,20 @@ class EpilogueGroup {
     y_ = operands(layer_).outputs[0].shape;
   }
 
-  /// Takes what follows, as long as it fits; then the group's pieces.
+  /// Adds following layers as long as they fit. Returns the group and its pieces.
   [[nodiscard]] std::optional<Match> match() {
     while (step()) {
     }
     if (pieces_.empty()) return std::nullopt;
     Match match{.members = members_};
     match.members.resize(pieces_.back().count);             // a view at the end is not a part of it
-    match.pieces.assign(pieces_.rbegin(), pieces_.rend());  // the whole first, then ever shorter beginnings
+    match.pieces.assign(pieces_.rbegin(), pieces_.rend());  // the whole first, then shorter and shorter prefixes
     return match;
   }
 
  private:
-  /// Element-wise layers are named by folded shapes; while a group grows, its operands need the tensors' own.
+  /// The signatures of element-wise layers have folded shapes. While a group grows, its operands need the tensors' own
+  /// shapes.
   static Layer unfolded(const LayerGraph& graph, std::size_t head) {
     const Occurrence& at = graph.layers[head];
     Layer layer = at.layer;
@@ -75,7 +76,7 @@ class EpilogueGroup {
           std::vector{shape_of(at.inputs[0]), shape_of(at.inputs[binary->same ? 0 : second_operand(*binary)])};
       const auto folded = collapse(shapes);
       if (folded[0] != binary->a || folded[1] != binary->b)
-        std::swap(shapes[0], shapes[1]);  // the larger one comes first where operands commute
+        std::swap(shapes[0], shapes[1]);  // the larger operand comes first if operands commute
       const auto& again = collapse(shapes);
       if (again[0] != binary->a || again[1] != binary->b) return layer;  // broadcast along an axis (before opset 7)
       binary->a = shapes[0];
@@ -84,7 +85,7 @@ class EpilogueGroup {
     return layer;
   }
 
-  /// Each quantised operand stands before its scale and zero point.
+  /// Each quantised operand is followed by its scale and zero point.
   static std::size_t second_operand(const op::Binary& binary) { return binary.scaled ? 3 : 1; }
 
   bool step() {
@@ -111,13 +112,13 @@ class EpilogueGroup {
     return true;
   }
 
-  /// Type of the result so far: that of the head, but a quantised product may give another one.
+  /// Type of the result so far: the type of the head, except that a quantised product may have a different result type.
   [[nodiscard]] DataType running_type() const {
     return is_8_bit(type(layer_)) ? operands(layer_).outputs[0].type : stored_type(type(layer_));
   }
 
-  /// The quantised product with the conversion of its result done as it is written: the sums of an integer product made
-  /// floats, a result dequantised or quantised by one scale.
+  /// The quantised product if it converts its result as it writes it: the sums of an integer product become floats, or
+  /// a result is dequantised or quantised by one scale.
   [[nodiscard]] std::optional<Layer> converted(const Layer& next) const {
     const DataType running = running_type();
     std::optional<DataType> to;
@@ -182,7 +183,7 @@ class EpilogueGroup {
     const bool commutes = binary.fn == ElementwiseFn::add || binary.fn == ElementwiseFn::mul ||
                           binary.fn == ElementwiseFn::max || binary.fn == ElementwiseFn::min;
     const auto seen =
-        collapse(std::vector<Dims>{result, operand.dims});  // not so where an old file broadcasts along an axis
+        collapse(std::vector<Dims>{result, operand.dims});  // other shapes if an old file broadcasts along an axis
     const bool same_way =
         seen[0] == Dims(binary.a.begin(), binary.a.end()) && seen[1] == Dims(binary.b.begin(), binary.b.end());
     const bool other_way =
@@ -197,7 +198,7 @@ class EpilogueGroup {
     return appended(std::array{op});
   }
 
-  /// At inference batch norm is a multiply-add a channel; after a convolution or product with constant weights its
+  /// For inference batch norm is one multiply-add per channel. After a convolution or product with constant weights its
   /// scale goes into the weights and its shift into the bias.
   [[nodiscard]] std::optional<Layer> with_batch_norm(const op::BatchNorm& norm) const {
     if (!norm.post.empty()) return std::nullopt;
@@ -209,7 +210,7 @@ class EpilogueGroup {
     if (const auto* product = std::get_if<op::MatMul>(&layer_))
       foldable = product->b_constant && bias_only(product->post) && y_.size() == 2;
     if (!foldable || norm.x[0] != y_[0] || norm.x[1] != y_[1])
-      return std::nullopt;  // channels of another view are not channels here
+      return std::nullopt;  // channels of another view do not correspond to channels here
     return epilogue(layer_)->empty() ? appended(std::array{bias}) : layer_;
   }
 
@@ -225,7 +226,7 @@ class EpilogueGroup {
     return true;
   }
 
-  /// Element-wise heads are named by folded shapes: equal work, equal signature.
+  /// Signatures of element-wise heads have folded shapes, so that equal work has an equal signature.
   [[nodiscard]] Layer folded_layer() const {
     Layer result = layer_;
     if (auto* unary = std::get_if<op::Unary>(&result)) fold(unary->post, {&unary->x});
@@ -238,7 +239,7 @@ class EpilogueGroup {
   Layer layer_;
   TensorShape y_{};
   std::vector<std::size_t> members_;
-  std::vector<Piece> pieces_{};  // ever longer beginnings
+  std::vector<Piece> pieces_{};  // longer and longer prefixes
 };
 
 inline void EpilogueGroup::fold(Epilogue& post, std::initializer_list<TensorShape*> shapes) {
@@ -257,8 +258,8 @@ inline void EpilogueGroup::fold(Epilogue& post, std::initializer_list<TensorShap
   post = folded;
 }
 
-/// A product's gate (SwiGLU: silu(x w1) * (x w3)) is one element-wise call too, where no library gates in its epilogue:
-/// an activation and the product with a tensor of the same shape.
+/// The gate of a product (SwiGLU: silu(x w1) * (x w3)) is also one element-wise call, for libraries that do not gate in
+/// the epilogue: an activation and the product with a tensor of the same shape.
 inline void add_gates(const LayerGraph& graph, Match& match) {
   for (std::size_t i = 1; i + 1 < match.members.size(); ++i) {
     if (!std::holds_alternative<op::Unary>(graph.layers[match.members[i]].layer)) continue;
@@ -273,7 +274,7 @@ inline void add_gates(const LayerGraph& graph, Match& match) {
   }
 }
 
-/// The layers behind a resize can also be one element-wise call, for libraries that have no such epilogue.
+/// The layers after a resize can also be one element-wise call, for libraries that have no such epilogue.
 inline void add_followers(const LayerGraph& graph, Match& match) {
   std::size_t first = 1;
   while (std::holds_alternative<op::View>(graph.layers[match.members[first]].layer)) ++first;
@@ -283,7 +284,7 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
     if (first + piece.count <= match.members.size()) match.pieces.push_back({first, piece.count, piece.layer});
 }
 
-/// Heads of matrix and convolution kind.
+/// Heads are matrix products and convolutions.
 [[nodiscard]] inline std::optional<Match> match_product_epilogue(const LayerGraph& graph, std::size_t at) {
   const Layer& layer = graph.layers[at].layer;
   if (!std::holds_alternative<op::Conv>(layer) && !std::holds_alternative<op::ConvTranspose>(layer) &&
@@ -294,7 +295,7 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
   return match;
 }
 
-/// Whether the layer behind a resize could also end an element-wise chain that makes its other operand. Every backend
+/// Whether the layer after a resize could also end an element-wise chain that makes its other operand. Every backend
 /// has plans for such chains; few have plans for a resize with an epilogue.
 [[nodiscard]] inline bool ends_another_chain(const LayerGraph& graph, std::size_t at) {
   const auto next = only_consumer(graph, graph.layers[at].outputs[0]);
@@ -310,7 +311,7 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
   return false;
 }
 
-/// Resize, batch norm and element-wise heads: chains that the products left.
+/// Heads are resizes, batch norms and element-wise layers: chains that the products have left.
 [[nodiscard]] inline std::optional<Match> match_elementwise_chain(const LayerGraph& graph, std::size_t at) {
   const Layer& layer = graph.layers[at].layer;
   const bool resizes = std::holds_alternative<op::Resize>(layer);

@@ -11,8 +11,8 @@
 
 namespace benanza::detail {
 
-/// The product of a gate, whose epilogue ends with an activation and the multiplication with a tensor of the result's
-/// shape, without these two steps.
+/// The product of a gate without the last two steps of its epilogue, which are an activation and the multiplication
+/// with a tensor of the result's shape.
 [[nodiscard]] inline std::optional<op::MatMul> product_of_gate(const Layer& layer) {
   const auto* gated = std::get_if<op::MatMul>(&layer);
   if (gated == nullptr || gated->post.size() < 2) return std::nullopt;
@@ -25,7 +25,7 @@ namespace benanza::detail {
   return product;
 }
 
-/// The activation and the multiplication as one call, at the end of a group.
+/// The activation and the multiplication as one call, if they end a group.
 [[nodiscard]] inline const Piece* piece_of_gate(const Occurrence& group) {
   for (const Piece& piece : group.pieces) {
     const auto* unary = std::get_if<op::Unary>(&piece.layer);
@@ -36,7 +36,7 @@ namespace benanza::detail {
   return nullptr;
 }
 
-/// `at` is the product that is gated. The group of the gate, which multiplies by it, comes behind it.
+/// `at` is the product that is gated. The group of the gate, which multiplies by it, comes later.
 [[nodiscard]] inline std::optional<Match> match_gated_product(const LayerGraph& graph, std::size_t at) {
   const Occurrence& gated = graph.layers[at];
   const auto shared = SharedInput::of(graph, gated);

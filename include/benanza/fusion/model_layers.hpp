@@ -14,11 +14,11 @@
 namespace benanza {
 
 [[nodiscard]] ModelLayers make_model_layers(const Graph& graph, std::span<const Pattern> patterns);
-/// With the default patterns.
+/// Uses the default patterns.
 [[nodiscard]] ModelLayers make_model_layers(const Graph& graph);
 
 /// Adds the layers that have to be measured for a model's bounds: its single layers, the groups of its fused form, and
-/// the parts of them that are one call too; neither free nor opaque layers.
+/// those parts of groups that are also one call. Free and opaque layers are not added.
 inline void add_measurable(const ModelLayers& model, LayerSet& set) {
   const auto add = [&](const Layer& layer, const Occurrence& at, std::int64_t Users::*count) {
     if (is_free(layer) || is_opaque(layer)) return;

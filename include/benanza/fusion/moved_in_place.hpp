@@ -15,7 +15,7 @@
 
 namespace benanza::detail {
 
-/// Turns such layers of a fused form into views, in the order of the graph.
+/// Turns layers of movement that can be done in place into views, in the order of the graph.
 class MovementInPlace {
  public:
   explicit MovementInPlace(LayerGraph& graph) : graph_(&graph) {}
@@ -53,7 +53,7 @@ class MovementInPlace {
     at.pieces.clear();
   }
 
-  /// Results of one product that lie side by side.
+  /// Records the results of one product that lie side by side.
   void note_parts(const Occurrence& at) {
     const auto* product = std::get_if<op::MatMul>(&at.layer);
     const auto* conv = std::get_if<op::Conv>(&at.layer);
@@ -63,7 +63,7 @@ class MovementInPlace {
       views_.emplace(part, view_of_part(at.layer, elements(part), elements(part) / (all / total), total));
   }
 
-  /// How the results of a layer of movement lie in the memory of its operand, if all that read them take them there.
+  /// The views of a movement layer's results in the memory of its operand, if all layers that read them accept that.
   [[nodiscard]] Views taken_views(const Occurrence& at) const {
     if (!is_movement(at.layer) && !std::holds_alternative<op::Gather>(at.layer)) return {};
     if (at.inputs.empty() || !at.inputs[0] || bits(type(at.layer)) < 8) return {};
@@ -124,7 +124,8 @@ class MovementInPlace {
     return part ? std::vector{*part} : std::vector<StridedView>{};
   }
 
-  /// Whether all operands of a Concat, or that of a Transpose, can be written where its result has them.
+  /// Whether all operands of a Concat, or the operand of a Transpose, can be written directly to their positions in the
+  /// result.
   [[nodiscard]] bool is_written_in_place(std::size_t i) const {
     const Occurrence& at = graph_->layers[i];
     if (bits(type(at.layer)) < 8) return false;
@@ -140,7 +141,7 @@ class MovementInPlace {
     });
   }
 
-  /// How the operand of a transpose lies in the memory of its result.
+  /// The view of a transpose's operand in the memory of its result.
   static StridedView turned(const op::Transpose& op) {
     Dims strides(op.x.size(), 0);
     std::int64_t stride = 1;
@@ -152,8 +153,9 @@ class MovementInPlace {
     return {Dims(op.x.begin(), op.x.end()), strides};
   }
 
-  /// Whether a layer of ours, which runs as often as the layer `whole` that moves it, writes a tensor that lies nowhere
-  /// else. What is not dense nothing else may read. `reader`: that layer, or the view on the way to it.
+  /// Whether a layer that is not opaque, and runs as often as the layer `whole` that moves its result, can write it to
+  /// `place`. Tensor `id` must not be stored elsewhere, and no other layer may read it unless `place` is dense.
+  /// `reader`: the layer `whole`, or the view on the way to it.
   [[nodiscard]] bool is_written_there(TensorId id, std::size_t reader, std::size_t whole,
                                       const StridedView& place) const {
     const LayerTensor& tensor = graph_->tensors[id];
@@ -176,7 +178,7 @@ class MovementInPlace {
     return all.outputs[0].elements() == elements(id) && takes(at.layer, all.outputs[0], place);
   }
 
-  /// Whether a reader of a tensor says where it lies: movement in place, or what updates it.
+  /// Whether a reader of a tensor determines its place: movement in place, or a layer that updates it.
   [[nodiscard]] bool has_own_place(std::size_t reader, std::size_t whole) const {
     const Occurrence& at = graph_->layers[reader];
     if (reader == whole || written_.contains(reader) || is_in_place(at.layer)) return true;
@@ -187,7 +189,7 @@ class MovementInPlace {
 
   LayerGraph* graph_;
   Views views_{};                    // tensors stored in the memory of others
-  std::set<std::size_t> written_{};  // layers whose operands are written where their results lie
+  std::set<std::size_t> written_{};  // layers whose operands are written to their positions in the results
 };
 
 inline void move_in_place(LayerGraph& fused) { MovementInPlace(fused).run(); }

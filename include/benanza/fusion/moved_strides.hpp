@@ -21,9 +21,9 @@
 
 namespace benanza {
 
-/// A graph that has the outputs of another one and computes fewer elements on the way.
+/// A graph that has the outputs of another graph and computes fewer elements on the way.
 struct MovedStrides {
-  Graph graph{};                   ///< values that both have keep their ids, and nodes their names
+  Graph graph{};                   ///< values that both have keep their ids, and nodes keep their names
   std::set<std::string> slices{};  ///< names of the nodes that were added
 };
 
@@ -63,7 +63,7 @@ class StrideMover {
   }
   [[nodiscard]] static std::int64_t step(const Steps& steps, std::size_t i) { return steps.empty() ? 1 : steps[i]; }
 
-  /// The largest step that divides what every reader takes.
+  /// The largest step that divides the steps of all readers.
   [[nodiscard]] Steps wanted_of(ValueId id) const { return wanted_[id].value_or(Steps{}); }
   [[nodiscard]] Steps made_of(ValueId id) const {
     const auto found = made_.find(id);
@@ -76,7 +76,7 @@ class StrideMover {
       for (const Body& body : node.bodies) collect_names(body.graph);
     }
   }
-  /// A name that no node has.
+  /// A name that no other node has.
   [[nodiscard]] std::string new_name(const std::string& wanted) {
     std::string name = wanted;
     for (int i = 2; !names_.insert(name).second; ++i) name = wanted + "." + std::to_string(i);
@@ -108,7 +108,7 @@ class StrideMover {
     }
   }
 
-  /// What a window operator needs of its input for every n-th element of its result.
+  /// The steps with which a window operator reads its input for the wanted elements of its result.
   [[nodiscard]] static Steps read_steps(const WindowAxes& axes, const Steps& wanted) {
     Steps result;
     for (std::size_t i = 0; i < axes.axes.size(); ++i) {
@@ -119,7 +119,7 @@ class StrideMover {
     return result;
   }
 
-  /// The axes of a convolution or pooling whose stride can be another one.
+  /// The axes of a convolution or pooling whose stride can change.
   [[nodiscard]] std::optional<WindowAxes> window_axes(const Node& node) const {
     static const std::set<std::string, std::less<>> convolutions{"Conv", "QLinearConv"},
         pools{"MaxPool", "AveragePool", "LpPool"};
@@ -143,19 +143,19 @@ class StrideMover {
     return axes;
   }
 
-  /// Whether operand `k` has an element for each one of the result.
+  /// Whether operand `k` has one element for each element of the result.
   [[nodiscard]] bool has_all_elements(const Node& node, std::size_t k) const {
     return node.has_input(k) && graph_->input(node, k).dims == graph_->output(node, 0).dims;
   }
 
-  /// Whether each element of the one result follows from the elements of operands at its place, or from elements that
-  /// all places of a channel share.
+  /// Whether each element of the only result depends on the elements of operands at the same position, or on elements
+  /// that all positions of a channel share.
   [[nodiscard]] bool is_elementwise(const Node& node) const {
     if (!node.bodies.empty() || node.outputs.size() != 1 || !node.has_output(0)) return false;
     const Dims& y = graph_->output(node, 0).dims;
     if (y.size() < 3) return false;
     const Layer layer = make_layer(node, *graph_);
-    if (const auto* norm = std::get_if<op::BatchNorm>(&layer))  // before operator set 9 each place may have a scale
+    if (const auto* norm = std::get_if<op::BatchNorm>(&layer))  // before operator set 9 each position may have a scale
       return norm->x[1] == y[1] && has_all_elements(node, 0);
     if (!std::holds_alternative<op::Unary>(layer) && !std::holds_alternative<op::Binary>(layer) &&
         !std::holds_alternative<op::Nary>(layer))
@@ -236,7 +236,7 @@ class StrideMover {
   }
 
   const Graph* graph_;
-  std::vector<std::optional<Steps>> wanted_;  // by value of the old graph; nothing where it is not read
+  std::vector<std::optional<Steps>> wanted_;  // by value of the old graph; nothing if it is not read
   std::map<ValueId, Steps> made_{};
   std::set<std::string> names_{};
   std::map<std::pair<ValueId, Steps>, ValueId> sliced_{};

@@ -7,7 +7,7 @@
 
 namespace benanza::detail {
 
-/// A walk along sole consumers that collects members.
+/// Follows sole consumers and collects members.
 class Chain {
  public:
   Chain(const LayerGraph& graph, std::size_t first) : graph_(&graph) { take(first); }
@@ -36,13 +36,13 @@ template <class Op>
   if constexpr (requires { op->post; }) return op && op->post.empty() ? op : nullptr;
   else return op;
 }
-/// The operand of a two-operand layer that is not `id`.
+/// The operand other than `id` of a layer with two operands.
 [[nodiscard]] inline std::optional<TensorId> other_input(const Occurrence& at, TensorId id) {
   if (at.inputs.size() != 2 || !at.inputs[0] || !at.inputs[1] || *at.inputs[0] == *at.inputs[1]) return std::nullopt;
   if (*at.inputs[0] == id) return *at.inputs[1];
   return *at.inputs[1] == id ? at.inputs[0] : std::nullopt;
 }
-/// Whether a layer is the mean over the innermost dimensions, and how many elements that takes.
+/// How many elements are averaged if a layer is the mean over the innermost dimensions. Nothing for other layers.
 [[nodiscard]] inline std::optional<std::int64_t> inner_mean(const Occurrence* at) {
   const auto* reduce = plain<op::Reduce>(at);
   if (!reduce || reduce->fn != op::ReduceFn::mean || reduce->axes.size() != 1 ||
@@ -96,7 +96,7 @@ template <class Op>
     if (!epsilon || !graph.tensors[*epsilon].scalar) return std::nullopt;
     chain.take_next();
   }
-  // The reciprocal root: a root that is inverted or divides, or the power -1/2.
+  // The reciprocal square root: a root that is inverted or that divides, or the power -1/2.
   const auto number = [&](std::size_t i) { return graph.tensors[*chain.next()->inputs[i]].scalar; };
   bool inverted = binary_next(pow) && chain.next()->inputs[0] == chain.result() && number(1) == -0.5;
   if (!inverted) {

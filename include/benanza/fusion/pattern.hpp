@@ -15,14 +15,14 @@
 
 namespace benanza {
 
-/// A group: members in the order of the graph, the last of which makes the result, and the ways to do it or parts of it
-/// in one call. The first piece covers all members, if some call does.
+/// A group: members in the order of the graph, the last of which makes the result, and the ways to compute all or parts
+/// of it in one call. The first piece covers all members if there is a call for that.
 struct Match {
   std::vector<std::size_t> members{};
   std::vector<Piece> pieces{};
   std::vector<std::size_t> kept{};  ///< members whose results are further outputs of the whole, in its order of outputs
-  /// No call does the whole. Pieces then count the occurrences of the single form that the members cover, and the group
-  /// has the layer of the first piece.
+  /// No call computes the whole. Pieces then count the occurrences of the single form that the members cover, and the
+  /// group has the layer of the first piece.
   bool in_parts = false;
 };
 
@@ -34,13 +34,13 @@ struct Pattern {
 
 namespace detail {
 
-/// The one layer that uses a tensor, if it is used once and stays inside the graph.
+/// The only layer that uses a tensor, if it is used once and does not leave the graph.
 [[nodiscard]] inline std::optional<std::size_t> only_consumer(const LayerGraph& graph, TensorId id) {
   const auto& tensor = graph.tensors[id];
   if (tensor.output || tensor.consumers.size() != 1) return std::nullopt;
   return tensor.consumers[0];
 }
-/// The one layer that makes a tensor.
+/// The only layer that makes a tensor.
 [[nodiscard]] inline std::optional<std::size_t> only_producer(const LayerGraph& graph,
                                                               const std::optional<TensorId>& id) {
   if (!id || graph.tensors[*id].producers.size() != 1) return std::nullopt;
@@ -52,8 +52,9 @@ namespace detail {
                      [&](const Predecessor& edge) { return edge.from == producer; });
 }
 
-/// The member in whose place a group stands: the last one. Where what reads a kept result comes before that, it is the
-/// first one, if that waits for all that the others wait for. Nothing if the group can stand nowhere.
+/// The member whose position the group takes: usually the last one. If a layer before that reads a kept result, it is
+/// the first member, provided that it waits for everything that the others wait for. Nothing if there is no valid
+/// position.
 [[nodiscard]] inline std::optional<std::size_t> place_of(const LayerGraph& graph, const Match& match) {
   const std::size_t first = match.members.front(), last = match.members.back();
   const auto inside = [&](std::size_t layer) {
@@ -77,8 +78,8 @@ namespace detail {
   return count;
 }
 
-/// Every result but the last member's and the kept ones stays inside the group, the group stands before all that reads
-/// its results, and all members run equally often in the same branches.
+/// Whether all results except those of the last member and the kept ones stay inside the group, the group comes before
+/// all layers that read its results, and all members run equally often in the same branches.
 [[nodiscard]] inline bool is_legal(const LayerGraph& graph, const Match& match, const std::vector<bool>& taken) {
   const std::size_t size = match.members.size();
   if (size < 2 || match.pieces.empty() || match.members.back() >= graph.layers.size() ||
@@ -109,8 +110,8 @@ namespace detail {
   return place_of(graph, match).has_value();
 }
 
-/// The longest beginning of a match that is one call and legal: if another group took its end, or its end is used
-/// outside, the rest of it still holds.
+/// The longest prefix of a match that is one call and legal: if another group has taken the end, or the end is used
+/// outside, the rest remains valid.
 [[nodiscard]] inline std::optional<Match> legal_part(const LayerGraph& graph, Match match,
                                                      const std::vector<bool>& taken) {
   while (!is_legal(graph, match, taken)) {
@@ -177,7 +178,7 @@ namespace detail {
 /// Applies one pattern everywhere, without overlap.
 [[nodiscard]] inline LayerGraph apply(LayerGraph graph, const Pattern& pattern) {
   std::vector<bool> taken(graph.layers.size(), false);
-  std::map<std::size_t, Match> groups;  // by the member in whose place it stands afterwards
+  std::map<std::size_t, Match> groups;  // by the member whose position the group takes
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     if (taken[i]) continue;
     auto match = pattern.match(graph, i);

@@ -7,7 +7,7 @@
 
 namespace benanza::detail {
 
-/// `at` is the sum of two tensors of one shape. Where the norm is not its only reader, it is an output of the group.
+/// `at` is the sum of two tensors of the same shape. If the norm is not its only reader, it is an output of the group.
 [[nodiscard]] inline std::optional<Match> match_residual_norm(const LayerGraph& graph, std::size_t at) {
   const Occurrence& sum = graph.layers[at];
   const auto* add = plain<op::Binary>(&sum);

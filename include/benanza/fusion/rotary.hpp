@@ -18,12 +18,12 @@
 
 namespace benanza::detail {
 
-/// Finds the parts backwards from the result.
+/// Finds the parts, from the result backwards.
 class RotaryParts {
  public:
   explicit RotaryParts(const LayerGraph& graph) : graph_(&graph) {}
 
-  /// `at` is the sum, or what puts the pairs together.
+  /// `at` is the sum, or the layer that joins the pairs.
   [[nodiscard]] std::optional<Match> match(std::size_t at) {
     if (graph_->layers[at].outputs.empty()) return std::nullopt;
     const TensorId result = graph_->layers[at].outputs[0];
@@ -46,7 +46,7 @@ class RotaryParts {
   void add(std::size_t member) {
     if (std::find(members_.begin(), members_.end(), member) == members_.end()) members_.push_back(member);
   }
-  /// The layer that makes a tensor, if it is a single node of that operator.
+  /// The layer that makes a tensor, if it is a single node of operator `Op`.
   template <class Op>
   [[nodiscard]] const Op* take_maker(const std::optional<TensorId>& id) {
     const auto maker = only_producer(*graph_, id);
@@ -56,7 +56,7 @@ class RotaryParts {
   }
   [[nodiscard]] const Occurrence& maker_of(TensorId id) const { return graph_->layers[*only_producer(*graph_, id)]; }
 
-  /// The operands of an element-wise layer of two.
+  /// The operands of an element-wise layer with two operands.
   [[nodiscard]] std::optional<std::array<TensorId, 2>> operands_of(const std::optional<TensorId>& id,
                                                                    ElementwiseFn fn) {
     const auto* binary = take_maker<op::Binary>(id);
@@ -137,7 +137,7 @@ class RotaryParts {
     return false;
   }
 
-  /// What is put together to a tensor along its last axis, half behind half or element by element.
+  /// Two tensors that are joined along the last axis, one half after the other or element by element.
   [[nodiscard]] std::optional<Pairs> pairs_of(TensorId id) {
     const auto known = members_;
     const bool is_view = take_maker<op::View>(id) != nullptr;
@@ -166,7 +166,7 @@ class RotaryParts {
     return dims(id) == whole ? std::optional(pairs) : std::nullopt;
   }
 
-  /// Whether `a` and `b` are the two parts of one tensor, which then is x; `a` is part `which`.
+  /// Whether `a` and `b` are the two parts of one tensor, with `a` as part `which`. That tensor then is x.
   [[nodiscard]] bool are_parts(TensorId a, std::size_t which, TensorId b, bool interleaved) {
     const auto one = part_of(a), other = part_of(b);
     if (!one || !other || one->whole != other->whole || one->which != which || other->which != 1 - which) return false;
@@ -175,7 +175,7 @@ class RotaryParts {
     interleaved_ = interleaved;
     return true;
   }
-  /// The tensor whose lower (0) or upper (1) half of the last axis, or whose even (0) or odd (1) elements these are.
+  /// The tensor of which `id` is the lower (0) or upper (1) half of the last axis, or the even (0) or odd (1) elements.
   [[nodiscard]] std::optional<Part> part_of(TensorId id) {
     const auto maker = only_producer(*graph_, id);
     if (!maker || graph_->layers[*maker].inputs.empty() || !graph_->layers[*maker].inputs[0]) return std::nullopt;
@@ -215,7 +215,7 @@ class RotaryParts {
     return match;
   }
 
-  /// A product and the sum behind it are one element-wise call too.
+  /// A product and the sum after it are also one element-wise call.
   void add_product_with_sum(Match& match, TensorId product, TensorId sum) const {
     const std::size_t first = *only_producer(*graph_, product), second = *only_producer(*graph_, sum);
     const auto at = std::find(match.members.begin(), match.members.end(), first);

@@ -12,8 +12,8 @@
 
 namespace benanza::detail {
 
-/// An epilogue that can be that of several layers side by side. A bias is one of zeros where there is none. A factor
-/// behind nothing but a bias goes into the weights if it is a number. Nothing for one with other operands.
+/// The part of an epilogue that several layers side by side can share. A layer without a bias gets one of zeros. A
+/// numeric factor that follows nothing but a bias goes into the weights. Nothing if the epilogue has other operands.
 [[nodiscard]] inline std::optional<Epilogue> shareable(const Epilogue& post, bool has_number) {
   Epilogue result;
   for (const PostOp& op : post) {
@@ -28,9 +28,9 @@ namespace benanza::detail {
   return result;
 }
 
-/// What layers of one input must have in common to be one, and how many columns or filters one brings.
+/// What layers with the same input must have in common to become one, and how many columns or filters one contributes.
 struct SharedInput {
-  Layer common{};  ///< with one column, and no bias where nothing else is in its epilogue
+  Layer common{};  ///< has one column, and no bias if that is its whole epilogue
   std::int64_t columns = 0;
   bool has_bias = false;
 
@@ -61,7 +61,7 @@ struct SharedInput {
     return result;
   }
 
-  /// The layer that does it all.
+  /// The layer that computes all results.
   [[nodiscard]] static Layer joined(Layer common, std::int64_t columns, bool has_bias) {
     if (auto* product = std::get_if<op::MatMul>(&common)) {
       product->b[1] = columns;
@@ -74,7 +74,7 @@ struct SharedInput {
   }
 };
 
-/// How the result of one layer of `columns` lies in the result of all, which has `total`.
+/// The view of the result of one layer with `columns` columns in the joint result with `total` columns.
 [[nodiscard]] inline StridedView view_of_part(const Layer& layer, std::int64_t elements, std::int64_t columns,
                                               std::int64_t total) {
   const auto* conv = std::get_if<op::Conv>(&layer);
@@ -82,7 +82,7 @@ struct SharedInput {
   return StridedView::rows(rows, row, row / columns * total);
 }
 
-/// Whether a Concat takes a tensor, also under another shape, that may be written into its place.
+/// Whether a Concat reads a tensor, possibly through views, that can be written directly to its position.
 [[nodiscard]] inline bool is_concatenated(const LayerGraph& graph, TensorId id) {
   return std::any_of(graph.tensors[id].consumers.begin(), graph.tensors[id].consumers.end(), [&](std::size_t reader) {
     const Occurrence& at = graph.layers[reader];
@@ -94,7 +94,8 @@ struct SharedInput {
   });
 }
 
-/// `at` is the first of them. What a Concat takes is left alone: it is written into its place instead.
+/// `at` is the first of the layers. Operands of a Concat are left alone: they are written to their positions in its
+/// result instead.
 [[nodiscard]] inline std::optional<Match> match_shared_input(const LayerGraph& graph, std::size_t at) {
   const auto first = SharedInput::of(graph, graph.layers[at]);
   if (!first) return std::nullopt;

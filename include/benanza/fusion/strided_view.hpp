@@ -18,8 +18,8 @@
 
 namespace benanza::detail {
 
-/// Dimensions, the outermost first, and how many elements lie between neighbours along each. A stride of 0 repeats
-/// elements. Kept in the shortest form: no dimension of 1, none that continues the one before it.
+/// Dimensions, the outermost first, and the distance in elements between neighbours along each. A stride of 0 repeats
+/// elements. It is kept in the shortest form: no dimension is 1, and none continues the one before it.
 class StridedView {
  public:
   StridedView(const Dims& dims, const Dims& strides) {
@@ -35,18 +35,18 @@ class StridedView {
     }
   }
   [[nodiscard]] static StridedView dense(std::int64_t elements) { return {{elements}, {1}}; }
-  /// Rows of `columns` elements that begin `stride` apart.
+  /// Rows of `columns` elements each that begin `stride` elements apart.
   [[nodiscard]] static StridedView rows(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
     return {{rows, columns}, {stride, 1}};
   }
 
-  /// One behind the other.
+  /// Whether all elements are contiguous.
   [[nodiscard]] bool is_dense() const { return dims_.empty() || (dims_.size() == 1 && strides_[0] == 1); }
-  /// How many elements lie one behind the other at least.
+  /// How many elements are contiguous at least.
   [[nodiscard]] std::int64_t run() const { return dims_.empty() || strides_.back() != 1 ? 1 : dims_.back(); }
 
-  /// The first `taken` elements along an axis of `size`, `inner` elements behind which are one of it. Where they begin
-  /// does not matter. Nothing where no one stride leads from one to the next.
+  /// The first `taken` elements along an axis of `size` elements, each of which has `inner` elements. The start of the
+  /// part does not matter. Nothing if the axis has no single stride.
   [[nodiscard]] std::optional<StridedView> part(std::int64_t size, std::int64_t inner, std::int64_t taken) const {
     const auto behind = cut(inner);
     const auto axis = behind ? behind->first.cut(size) : std::nullopt;
@@ -59,8 +59,8 @@ class StridedView {
     return StridedView(dims, strides);
   }
 
-  /// Strides of `inner`, the innermost dimensions of the same elements; nothing where one stride for each cannot say
-  /// where they lie.
+  /// Strides of `inner`, which are the innermost dimensions of the same elements. Nothing if these dimensions cannot be
+  /// expressed with one stride each.
   [[nodiscard]] std::optional<Dims> strides_of(std::span<const std::int64_t> inner) const {
     Dims result(inner.size(), 0);
     std::size_t at = dims_.size();
@@ -81,7 +81,7 @@ class StridedView {
   }
 
  private:
-  /// The outer dimensions, and the innermost ones of `inner` elements.
+  /// The outer dimensions, and the innermost ones, which have `inner` elements together.
   [[nodiscard]] std::optional<std::pair<StridedView, StridedView>> cut(std::int64_t inner) const {
     Dims outer_dims = dims_, outer_strides = strides_, dims, strides;
     while (inner > 1) {
@@ -104,10 +104,10 @@ class StridedView {
   Dims dims_{}, strides_{};
 };
 
-/// What a call reads or writes at once. Shorter runs of neighbours take it more time than was measured.
+/// The least bytes that a call accesses at once. Shorter contiguous runs take more time than was measured.
 inline constexpr std::int64_t least_run_bytes = 64;
 
-/// A matrix whose rows, or if `either` whose columns, are each one behind the other.
+/// Whether it is a matrix with contiguous rows or, if `either`, with contiguous columns.
 [[nodiscard]] inline bool is_matrix(const StridedView& view, std::int64_t rows, std::int64_t columns, bool either) {
   const auto strides = view.strides_of(Dims{rows, columns});
   if (!strides) return false;
@@ -127,9 +127,9 @@ inline constexpr std::int64_t least_run_bytes = 64;
       layer);
 }
 
-/// Whether calls for a layer take one of its operands, or its result, as it lies in `view`. Products of matrices take a
-/// stride between rows, attention strides between heads and tokens, norms and softmax between rows; what is computed or
-/// moved element by element takes runs of a cache line.
+/// Whether calls for a layer accept `view` for one of its operands or for its result. Matrix products accept a stride
+/// between rows, attention strides between heads and tokens, norms and softmax one between rows. Layers that compute or
+/// move element by element accept runs of at least a cache line.
 [[nodiscard]] inline bool takes(const Layer& layer, const Operand& operand, const StridedView& view) {
   if (view.is_dense()) return true;
   const TensorShape& shape = operand.shape;
@@ -160,7 +160,7 @@ inline constexpr std::int64_t least_run_bytes = 64;
   return by_elements && view.run() * bits(operand.type) / 8 >= least_run_bytes;
 }
 
-/// Whether a tensor of these dimensions has an operand's shape, but for dimensions that are split or joined.
+/// Whether a tensor with these dimensions has an operand's shape, except that dimensions may be split or joined.
 [[nodiscard]] inline bool has_shape_of(const std::vector<std::int64_t>& dims, const TensorShape& shape) {
   const auto ends_of_runs = [](const auto& sizes) {
     std::vector<std::int64_t> ends;
@@ -173,8 +173,8 @@ inline constexpr std::int64_t least_run_bytes = 64;
   return std::includes(a.begin(), a.end(), b.begin(), b.end()) || std::includes(b.begin(), b.end(), a.begin(), a.end());
 }
 
-/// Whether a layer takes tensor `id` as it lies in `view`, in whatever place it reads it: operands of as many elements
-/// and of its shape, or of any shape where none has it.
+/// Whether a layer accepts `view` for tensor `id` in every operand as which it may read it: operands with as many
+/// elements and the same shape, or with any shape if none has the same.
 [[nodiscard]] inline bool reads_as(const LayerGraph& graph, const Occurrence& at, TensorId id,
                                    const StridedView& view) {
   if (is_in_place(at.layer)) return false;
@@ -188,7 +188,7 @@ inline constexpr std::int64_t least_run_bytes = 64;
          std::all_of(places.begin(), places.end(), [&](const Operand& o) { return takes(at.layer, o, view); });
 }
 
-/// Whether all that read a tensor, also under another shape, take it as it lies in `view`.
+/// Whether all layers that read a tensor, possibly through views, accept `view` for it.
 [[nodiscard]] inline bool all_read_as(const LayerGraph& graph, TensorId id, const StridedView& view) {
   const LayerTensor& tensor = graph.tensors[id];
   return !tensor.output && std::all_of(tensor.consumers.begin(), tensor.consumers.end(), [&](std::size_t reader) {

@@ -16,7 +16,7 @@ namespace benanza {
 
 namespace detail {
 
-/// Compulsory bytes of the groups, and what is needed of them, from the nodes that they cover.
+/// Computes from the nodes that groups cover their compulsory bytes, and which of them are needed.
 inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
   for (auto& group : fused.layers) {
     if (group.members.size() < 2) continue;
@@ -65,11 +65,12 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
       group.live.readers.insert(group.live.readers.end(), live.readers.begin(), live.readers.end());
       group.live.conditional = group.live.conditional || live.conditional;
     }
-    // Zeros that a Pad adds are not multiplied: that is in what is needed of the convolution, and in the whole.
+    // Zeros that a Pad adds are not multiplied. The needed operations of the convolution and those of the whole reflect
+    // that.
     const bool padded = std::any_of(group.members.begin(), group.members.end(), [&](std::size_t member) {
       return std::holds_alternative<op::Pad>(single.layers[member].layer);
     });
-    // Nor does adding zeros count, where one of several products has no bias.
+    // Adding zeros does not count either, if one of several products has no bias.
     group.needed.flops = std::min(group.needed.flops, padded ? whole.flops : whole.flops * group.live.flops);
     if (padded && whole.flops.value > 0) group.live.flops = group.needed.flops / whole.flops;
   }

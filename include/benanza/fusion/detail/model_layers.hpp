@@ -15,7 +15,7 @@ namespace benanza {
 
 namespace detail {
 
-/// How much of the arithmetic of these layers is needed, and who reads no more than a part.
+/// How much of the arithmetic of these layers is needed, and which readers use only a part of the results.
 [[nodiscard]] inline LiveShare live_share(const LayerGraph& single, std::span<const std::size_t> members) {
   LiveShare result;
   Flops all{}, needed{};
@@ -30,8 +30,8 @@ namespace detail {
   return result;
 }
 
-/// The fused form of a graph whose strides have been moved, in terms of the single form of the graph before that. No
-/// value if a pattern puts an added Slice into a group.
+/// The fused form of a graph with moved strides, in terms of the single form of the original graph. No value if a
+/// pattern puts an added Slice into a group.
 [[nodiscard]] inline std::optional<LayerGraph> fuse(const MovedStrides& moved, const LayerGraph& single,
                                                     std::span<const Pattern> patterns) {
   const LayerGraph changed = make_layer_graph(moved.graph);
