@@ -22,22 +22,23 @@ namespace benanza {
 
 struct MemoryOptions {
   Saved saved = Saved::least;
-  Optimizer optimizer = Optimizer::sgd;  ///< as of the iteration
-  bool overwrite = true;                 ///< an element-wise node overwrites an operand that dies with it
-  /// Bytes of the workspace of the plan that runs a layer; none: not known.
+  Optimizer optimizer = Optimizer::sgd;  ///< the optimizer of the iteration
+  bool overwrite = true;                 ///< an element-wise node overwrites an operand that it is the last to read
+  /// Bytes of the workspace of the plan that runs a layer. Nothing if they are not known.
   std::function<std::optional<double>(const Layer&)> workspace{};
 };
 
 /// The iteration's nodes run one after the other, in their order. A tensor lives from the node that makes it to the
-/// last one that reads it; views and movements share their operand's memory. An element-wise node overwrites an operand
-/// that dies with it. Weights, buffers, states and inputs live throughout, gradients of parameters until the end.
+/// last one that reads it. Views and movements share their operand's memory. An element-wise node overwrites an operand
+/// that it is the last to read. Weights, buffers, states and inputs live throughout; gradients of parameters live until
+/// the end.
 [[nodiscard]] MemoryProfile make_memory_profile(const TrainingGraph& iteration, const MemoryOptions& options = {});
-/// The same of a run without training: what forward makes dies after its last reader.
+/// The same for a run without training: results of the forward pass are freed after their last reader.
 [[nodiscard]] MemoryProfile make_memory_profile(const Graph& graph, const MemoryOptions& options = {});
 
 namespace detail {
 
-/// Makes one; one instance a call.
+/// Makes one profile; each call needs its own instance.
 class MemoryProfiler {
  public:
   MemoryProfiler(const TrainingGraph& iteration, const MemoryOptions& options, bool training)
@@ -71,7 +72,7 @@ class MemoryProfiler {
   struct Life {
     bool is = false;
     std::size_t first = 0, last = 0;
-    std::size_t last_forward = 0;  // last step before backward that touches it
+    std::size_t last_forward = 0;  // last step before backward that uses it
     std::optional<KeptTensor> kept{};
     bool output = false, gradient = false;
   };
@@ -96,7 +97,7 @@ class MemoryProfiler {
     result_.blocks.push_back(std::move(block));
   }
 
-  /// What is there all the time, each storage of the file once.
+  /// Adds what is always in memory; each storage of the file counts once.
   void add_fixed() {
     const auto of = [](const Value& value, double elements) { return elements * bits(value.type) / 8; };
     std::vector<std::string> reader(graph_->values.size());
@@ -117,7 +118,7 @@ class MemoryProfiler {
       add({value.name, parameter_reader[value.name.substr(0, value.name.rfind('/'))], optimizer_state, value.bytes(), 0,
            end()});
     }
-    // PyTorch counts Adam's steps for each parameter, in a number of its own.
+    // PyTorch counts Adam's steps in a separate number for each parameter.
     if (options_->saved == Saved::eager && states_of(options_->optimizer) == 2)
       add({"steps", "", optimizer_state, 4.0 * static_cast<double>(iteration_->parameters.size()), 0, end()});
     std::vector<bool> counted(graph_->values.size());
@@ -188,7 +189,7 @@ class MemoryProfiler {
         add({one.name, one.node, feature_maps, one.bytes, place_of(one.node), one.last});
       } else if (lives_[*one.storage].is) {
         lives_[*one.storage].kept = std::move(one);
-      }  // else an input, which is there anyway
+      }  // otherwise an input, which is always in memory
     }
   }
   [[nodiscard]] std::size_t place_of(const std::string& node) const {
@@ -197,7 +198,7 @@ class MemoryProfiler {
     return 0;
   }
 
-  /// Who reads a tensor after the node that overwrites it would read the wrong numbers.
+  /// Only the last reader of a tensor may overwrite it: later readers would read wrong numbers.
   void overwrite() {
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       const Node& node = graph_->nodes[i];
@@ -228,12 +229,12 @@ class MemoryProfiler {
         add({value.name, node, inputs_outputs, value.bytes(), life.first, life.last});
       } else if (life.kept) {
         const std::size_t all = std::max(life.first, life.last_forward);
-        if (life.kept->bytes < value.bytes()) {  // whole in forward, then what backward reads of it
+        if (life.kept->bytes < value.bytes()) {  // the whole tensor in forward, then the part that backward reads
           add({value.name, node, temporaries, value.bytes() - life.kept->bytes, life.first, all});
         }
         add({value.name, node, feature_maps, life.kept->bytes, life.first, std::max(life.kept->last, all)});
       } else {
-        // Who keeps less than the rules of gradients read does without it in backward.
+        // If less is kept than the gradient rules read, backward does without this tensor.
         const bool dies = result_.training && iteration_->phases[life.first] < Phase::backward;
         add({value.name, node, temporaries, value.bytes(), life.first,
              dies ? std::max(life.first, life.last_forward) : life.last});
@@ -278,7 +279,7 @@ class MemoryProfiler {
   const Graph* graph_;
   const MemoryOptions* options_;
   Storages storages_;
-  std::vector<bool> fixed_;                 // by value: there all the time
+  std::vector<bool> fixed_;                 // by value: always in memory
   std::vector<Life> lives_;                 // by storage
   std::map<ValueId, std::string> owner_{};  // by gradient: the layer of its parameter
   std::map<std::string, std::size_t> layer_of_{};

@@ -15,14 +15,14 @@
 namespace benanza {
 
 enum class MemoryCategory : std::uint8_t {
-  weights,          ///< parameters; at inference all constants
+  weights,          ///< parameters; for inference all constants
   buffers,          ///< running statistics, and constants that training does not change
-  gradients,        ///< those of parameters
+  gradients,        ///< gradients of parameters
   optimizer_state,  ///< moments, and the weights in f32 of mixed precision
-  feature_maps,     ///< what forward keeps for backward
-  inputs_outputs,   ///< the model's
-  temporaries,      ///< what dies within its phase
-  workspace,        ///< what the chosen plans use, as far as there are rows
+  feature_maps,     ///< tensors that forward keeps for backward
+  inputs_outputs,   ///< inputs and outputs of the model
+  temporaries,      ///< tensors that are freed within their phase
+  workspace,        ///< workspace of the chosen plans, if there are rows for them
 };
 [[nodiscard]] constexpr std::array<std::string_view, 8> enum_names(MemoryCategory) {
   return {"weights",      "buffers",         "gradients",   "optimizer state",
@@ -37,26 +37,26 @@ using MemoryBytes = std::array<double, memory_categories>;
   return sum;
 }
 
-/// Memory that lives from step `first` to step `last`, both included.
+/// Memory that lives from step `first` to step `last`, both inclusive.
 struct MemoryBlock {
-  std::string name{};   ///< the tensor's
-  std::string layer{};  ///< the node of forward that it belongs to; empty: the model
+  std::string name{};   ///< name of the tensor
+  std::string layer{};  ///< the node of forward that it belongs to; empty: it belongs to the model
   MemoryCategory category{};
   double bytes = 0;
   std::size_t first = 0, last = 0;
 };
 
-/// While one node runs.
+/// Memory in use while one node runs.
 struct MemoryStep {
   std::string node{};
   Phase phase{};
   MemoryBytes bytes{};
 };
 
-/// A node of forward, and what it costs.
+/// A node of forward, and its memory.
 struct MemoryLayer {
   std::string node{}, op_type{};
-  MemoryBytes bytes{};  ///< weights, gradients and states of its parameters, feature maps it makes, its workspace
+  MemoryBytes bytes{};  ///< weights, gradients and states of its parameters, feature maps that it makes, its workspace
 };
 
 struct MemoryProfile {
@@ -65,11 +65,11 @@ struct MemoryProfile {
   bool training = false;
   std::vector<MemoryStep> steps{};
   std::vector<MemoryBlock> blocks{};
-  std::vector<MemoryLayer> layers{};  ///< those that have any bytes, largest first
+  std::vector<MemoryLayer> layers{};  ///< those with any bytes, largest first
   std::size_t peak = 0;               ///< index of the step
-  MemoryBytes totals{};               ///< the most of each category at any step
-  std::vector<KeptTensor> kept{};     ///< from forward to backward, inputs of the model among them
-  bool has_workspace = false;         ///< rows of plans were there
+  MemoryBytes totals{};               ///< the maximum of each category over all steps
+  std::vector<KeptTensor> kept{};     ///< from forward to backward, including inputs of the model
+  bool has_workspace = false;         ///< there were rows of plans
 
   [[nodiscard]] double kept_bytes() const {
     double sum = 0;
