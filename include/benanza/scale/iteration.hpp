@@ -35,11 +35,11 @@ struct Iteration {
   std::string model{}, file{};
   std::int64_t batch = 1;                  ///< batch of each worker
   DataType type = DataType::f32;           ///< type of the gradients
-  std::vector<ComputeStep> forward{};      ///< and the loss
-  std::vector<ComputeStep> backward{};     ///< not empty where there are gradients
+  std::vector<ComputeStep> forward{};      ///< includes the loss
+  std::vector<ComputeStep> backward{};     ///< not empty if there are gradients
   Seconds update{};                        ///< the optimizer's step over all parameters
   std::vector<GradientReady> gradients{};  ///< in the order in which backward completes them
-  double uncertainty = 0;                  ///< relative, for `time()`: it lies between 1 - and 1 + this; 0: not known
+  double uncertainty = 0;                  ///< relative, of `time()`, which is between 1 - and 1 + this; 0: not known
   std::optional<UnitShares> units{};       ///< shares of `time()`
 
   [[nodiscard]] static Seconds sum(const std::vector<ComputeStep>& steps) {
@@ -47,9 +47,9 @@ struct Iteration {
     for (const auto& step : steps) total += step.time;
     return total;
   }
-  /// On one worker, which exchanges nothing: T1.
+  /// Time on one worker, which exchanges nothing: T1.
   [[nodiscard]] Seconds time() const { return sum(forward) + sum(backward) + update; }
-  /// What each worker has to exchange: S.
+  /// Bytes that each worker has to exchange: S.
   [[nodiscard]] Bytes gradient_bytes() const {
     Bytes total{};
     for (const auto& gradient : gradients) total += gradient.bytes;
@@ -57,13 +57,14 @@ struct Iteration {
   }
 };
 
-/// What the phases of an iteration take.
+/// Times of the phases of an iteration.
 struct PhaseTimes {
-  Seconds forward{};  ///< and the loss
+  Seconds forward{};  ///< includes the loss
   Seconds backward{}, update{};
 };
 
-/// The same with all times changed by one factor, so that an iteration takes `time`. An iteration of no time stays.
+/// The iteration with all times scaled by one factor, so that it takes `time`. An iteration that takes no time stays
+/// unchanged.
 [[nodiscard]] inline Iteration scaled_to(Iteration iteration, Seconds time) {
   if (iteration.time().value <= 0) return iteration;
   const double factor = time / iteration.time();
@@ -75,8 +76,8 @@ struct PhaseTimes {
   return iteration;
 }
 
-/// The same with the times of each phase changed by one factor, so that it takes what `phases` says. A phase of no time
-/// stays.
+/// The iteration with the times of each phase scaled by one factor, so that the phase takes the time in `phases`. A
+/// phase that takes no time stays unchanged.
 [[nodiscard]] inline Iteration with_phases(Iteration iteration, const PhaseTimes& phases) {
   const Seconds before = iteration.time();
   const auto scale = [](std::vector<ComputeStep>& steps, Seconds time) {

@@ -17,9 +17,9 @@
 
 namespace benanza {
 
-/// `layers` and `timed` are one form of `training.graph`: layer i of one is layer i of the other. A layer is a step at
-/// the place of its last node, with the expected time of all its passes; layers that are free are none. Branches that
-/// do not run take no time.
+/// `layers` and `timed` are the same form of `training.graph`: layer i of one is layer i of the other. A layer becomes
+/// a step at the position of its last node, with the expected time of all its passes. Free layers become no step.
+/// Branches that do not run take no time.
 [[nodiscard]] inline Iteration make_iteration(const TrainingGraph& training, const LayerGraph& layers,
                                               const TimedGraph& timed) {
   const Graph& graph = training.graph;
@@ -32,7 +32,7 @@ namespace benanza {
     Seconds time{};
   };
   std::vector<At> order;
-  std::size_t before = 0;  // nodes inside of a body stand where the layer before them does
+  std::size_t before = 0;  // a node in a body has the position of the layer before it
   for (std::size_t i = 0; i < layers.layers.size(); ++i) {
     At at;
     for (const auto& name : layers.layers[i].nodes)
@@ -56,13 +56,13 @@ namespace benanza {
   if (result.backward.empty() && !training.parameters.empty())
     result.backward.push_back({.name = "backward", .phase = Phase::backward});
 
-  /// A free node ends with the step before it in its phase.
+  /// A free node ends with the last step before it in its phase.
   const auto made_by = [&](std::size_t node) {
     for (std::size_t i = node + 1; i-- > 0 && training.phases[i] == Phase::backward;)
       if (step_of[i]) return *step_of[i];
     return std::size_t{0};
   };
-  /// It is read by the step after it.
+  /// The step that reads it comes after it.
   const auto read_by = [&](std::size_t node) {
     for (std::size_t i = node; i < graph.nodes.size() && training.phases[i] <= Phase::loss; ++i)
       if (step_of[i]) return *step_of[i];

@@ -16,16 +16,16 @@
 namespace benanza {
 
 struct ScalingOptions {
-  std::int64_t workers = 2;                   ///< N: the most
-  std::vector<BytesPerSecond> bandwidths{};   ///< rising; not empty without a measured network
-  std::optional<MeasuredNetwork> measured{};  ///< in the place of bandwidths
+  std::int64_t workers = 2;                   ///< N: the largest number of workers
+  std::vector<BytesPerSecond> bandwidths{};   ///< ascending; not empty without a measured network
+  std::optional<MeasuredNetwork> measured{};  ///< replaces bandwidths
   Seconds latency{};
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
   ExchangeOptions exchange{};
-  double efficiency = 0.9;  ///< that is wanted
-  /// Share of a bandwidth that exchanges reach, as measured: between these.
+  double efficiency = 0.9;  ///< the efficiency that is wanted
+  /// The share of a bandwidth that exchanges reach, as measured, is between these two.
   double reached_least = 1, reached_most = 1;
-  double overhead_uncertainty = 0;  ///< relative, of `exchange.overhead`, as `Iteration::uncertainty`
+  double overhead_uncertainty = 0;  ///< relative, of `exchange.overhead`, like `Iteration::uncertainty`
 
   [[nodiscard]] double reached() const { return (reached_least + reached_most) / 2; }
   [[nodiscard]] Network network(BytesPerSecond bandwidth) const {
@@ -33,33 +33,33 @@ struct ScalingOptions {
   }
 };
 
-/// From the least to the most that what was measured allows.
+/// The least and the most that the measurements allow.
 template <class T>
 struct Interval {
   T least{}, most{};
 };
 
-/// So many workers at one bandwidth.
+/// `workers` workers at one bandwidth.
 struct ScalingPoint {
   std::int64_t workers = 2;
-  BytesPerSecond bandwidth{};  ///< measured network: the bandwidth at which an analytic one takes as long
+  BytesPerSecond bandwidth{};  ///< measured network: the bandwidth with which an analytic network takes as long
   Seconds length{};            ///< iteration time: Tn
-  Seconds communication{};     ///< part of it in which the network is used
-  Seconds exposed{};           ///< part of it in which computation waits for the network
+  Seconds communication{};     ///< the part of it in which the network is used
+  Seconds exposed{};           ///< the part of it in which computation waits for the network
   double speed_up = 0, efficiency = 0;
-  std::optional<Interval<double>> speed_up_interval{};  ///< where an uncertainty is known
+  std::optional<Interval<double>> speed_up_interval{};  ///< if an uncertainty is known
 };
 
-/// Least bandwidths of so many workers: on the timeline, and without overlap; nothing where none is enough.
+/// Least bandwidths for `workers` workers: on the timeline, and without overlap. Nothing if no bandwidth is enough.
 struct LeastBandwidths {
   std::int64_t workers = 2;
   std::optional<BytesPerSecond> break_even{}, break_even_without_overlap{};
   std::optional<BytesPerSecond> wanted{}, wanted_without_overlap{};  ///< for `ScalingOptions::efficiency`
-  /// Where an uncertainty is known: of T1, or of the share of the bandwidth that is reached.
+  /// If an uncertainty is known: of T1, or of the share of the bandwidth that is reached.
   std::optional<Interval<BytesPerSecond>> break_even_interval{}, wanted_interval{};
 };
 
-/// A gradient's part in the exchange.
+/// One gradient's part in the exchange.
 struct ExposedGradient {
   std::string name{};
   Bytes bytes{};
@@ -70,14 +70,14 @@ struct ExposedGradient {
 struct ScalingDetail {
   BytesPerSecond bandwidth{};
   Timeline timeline{};
-  std::vector<ExposedGradient> exposed{};  ///< the longest first
+  std::vector<ExposedGradient> exposed{};  ///< the longest time first
 };
 
 struct CurvePoint {
   BytesPerSecond bandwidth{};
   double efficiency = 0;
 };
-/// Efficiency over bandwidth.
+/// Efficiency as a function of bandwidth.
 struct ScalingCurve {
   std::int64_t workers = 2;
   std::vector<CurvePoint> points{};
@@ -87,7 +87,7 @@ struct Scaling {
   ScalingOptions options{};
   Iteration iteration{};
   std::vector<Bucket> buckets{};
-  std::vector<ScalingPoint> points{};       ///< by bandwidth, then by workers: 2..N, as far as they were measured
+  std::vector<ScalingPoint> points{};       ///< by bandwidth, then by workers: 2..N, if they were measured
   std::vector<LeastBandwidths> least{};     ///< 2..N
   std::vector<ScalingDetail> details{};     ///< N workers, by bandwidth
   std::vector<ScalingPoint> other_order{};  ///< N workers in the other order, by bandwidth
@@ -107,8 +107,8 @@ namespace detail {
           .efficiency = efficiency(iteration, timeline.length)};
 }
 
-/// One end of all intervals: more workers pay least for a short iteration, a large overhead and a small share of the
-/// bandwidth, and most for the opposite.
+/// One end of all intervals: the speed-up from more workers is smallest for a short iteration, a large overhead and a
+/// small share of the bandwidth, and largest for the opposite.
 struct Assumed {
   Iteration iteration{};
   ExchangeOptions exchange{};
@@ -125,7 +125,7 @@ struct Assumed {
   return iteration.uncertainty > 0 || options.overhead_uncertainty > 0 || options.reached_least < options.reached_most;
 }
 
-/// Least and most of what an efficiency needs.
+/// The least and the largest bandwidth that an efficiency may need.
 [[nodiscard]] inline std::optional<Interval<BytesPerSecond>> least_interval(const Iteration& iteration,
                                                                             std::int64_t workers, double wanted,
                                                                             const ScalingOptions& options) {
@@ -140,13 +140,13 @@ struct Assumed {
   return Interval<BytesPerSecond>{*least, *most};
 }
 
-/// What of a share of the bandwidth is reached, of the bandwidth.
+/// The bandwidth of the network, if exchanges use `used` of it.
 [[nodiscard]] inline std::optional<BytesPerSecond> at_the_line(const std::optional<BytesPerSecond>& used,
                                                                const ScalingOptions& options) {
   return used ? std::optional(*used / options.reached()) : std::nullopt;
 }
 
-/// The bandwidth at which an analytic network without latency carries the buckets in that time.
+/// The bandwidth with which an analytic network without latency exchanges the buckets in that time.
 [[nodiscard]] inline BytesPerSecond equivalent_bandwidth(const Iteration& iteration, std::int64_t workers,
                                                          CollectiveAlgorithm algorithm, Seconds communication) {
   const double transfers = collective_cost(op::CollectiveKind::all_reduce, algorithm, workers).transfers;
@@ -167,7 +167,7 @@ struct Assumed {
   return result;
 }
 
-/// At most four, N among them.
+/// At most four numbers of workers, including N.
 [[nodiscard]] inline std::vector<std::int64_t> drawn_workers(std::int64_t most) {
   std::vector<std::int64_t> result;
   for (std::int64_t n = most; n >= 2 && result.size() < 4; n = most > 8 ? n / 4 : n / 2)
@@ -177,7 +177,7 @@ struct Assumed {
 
 }  // namespace detail
 
-/// The numbers of workers that are looked at: 2..N, of more than 16 the powers of two and N.
+/// The numbers of workers that are evaluated: 2..N, or if N is above 16 the powers of two and N.
 [[nodiscard]] inline std::vector<std::int64_t> worker_counts(std::int64_t most) {
   std::vector<std::int64_t> result;
   for (std::int64_t n = 2; n<most; n = most> 16 ? n * 2 : n + 1) result.push_back(n);
@@ -187,14 +187,15 @@ struct Assumed {
 
 namespace detail {
 
-/// Whether all buckets' times are known.
+/// Whether the times of all buckets are known.
 [[nodiscard]] inline bool is_measured(const Scaling& scaling, std::int64_t workers) {
   return std::all_of(scaling.buckets.begin(), scaling.buckets.end(), [&](const Bucket& bucket) {
     return scaling.options.measured->time(workers, bucket.bytes).has_value();
   });
 }
 
-/// One column, of the measured network. `point` makes a point of the iteration, the workers and which time counts.
+/// Adds one column, for the measured network. `point` makes a point from the iteration, the workers and which time
+/// counts.
 inline void add_measured(Scaling& result, const ExchangeOptions& other) {
   const Iteration& at = result.iteration;
   const MeasuredNetwork& network = *result.options.measured;
@@ -245,8 +246,8 @@ inline void add_analytic(Scaling& result, const ExchangeOptions& other) {
 
 }  // namespace detail
 
-/// With a measured network, `points` are of those numbers of workers whose buckets all have a time; N is among them, or
-/// this throws UsageError. Least bandwidths and curves are of the analytic network either way.
+/// With a measured network, `points` have those numbers of workers for which all buckets have a time. N must be among
+/// them: otherwise this throws UsageError. Least bandwidths and curves belong to the analytic network in either case.
 [[nodiscard]] inline Scaling make_scaling(Iteration iteration, ScalingOptions options) {
   using namespace detail;
   Scaling result{.options = std::move(options), .iteration = std::move(iteration)};

@@ -27,16 +27,16 @@ struct MeasuredTime {
 
 class MeasuredNetwork {
  public:
-  std::string backend{};          ///< that ran the collectives
+  std::string backend{};          ///< the backend that ran the collectives
   DataType type = DataType::f32;  ///< type of their elements
 
-  /// A later time of the same size counts if it is shorter.
+  /// Adds a time. If there is one of the same size already, the shorter one counts.
   void add(std::int64_t ranks, Bytes bytes, const MeasuredTime& time) {
     const auto [place, is_new] = times_[ranks].try_emplace(bytes.value, time);
     if (!is_new && time.expected < place->second.expected) place->second = time;
   }
-  /// What was measured for this size; between two sizes on the line through both. Nothing beyond the smallest and the
-  /// largest one, or for ranks that nobody measured.
+  /// The time that was measured for this size; between two sizes it is interpolated linearly. Nothing outside the
+  /// smallest and the largest size, or for numbers of ranks that were not measured.
   [[nodiscard]] std::optional<MeasuredTime> time(std::int64_t ranks, Bytes bytes) const {
     const auto of = times_.find(ranks);
     if (of == times_.end()) return std::nullopt;
@@ -55,7 +55,7 @@ class MeasuredNetwork {
   std::map<std::int64_t, std::map<double, MeasuredTime>> times_{};  // by ranks, by bytes
 };
 
-/// The all-reduces of one type that a database has of one backend, each by its fastest row.
+/// The all-reduces of one type and one backend in a database, each with its fastest row.
 [[nodiscard]] inline MeasuredNetwork measured_network(const ResultDatabase& results, std::string_view backend,
                                                       DataType type) {
   MeasuredNetwork network;

@@ -16,8 +16,8 @@ namespace benanza {
 enum class CollectiveAlgorithm : std::uint8_t { ring, tree };
 [[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(CollectiveAlgorithm) { return {"ring", "tree"}; }
 
-/// Every worker sends and receives at `bandwidth` at the same time, whoever else does; `latency` is that of one
-/// message.
+/// Every worker sends and receives at `bandwidth` at the same time, even if others do so too; `latency` is the latency
+/// of one message.
 struct Network {
   BytesPerSecond bandwidth{};
   Seconds latency{};
@@ -25,22 +25,22 @@ struct Network {
   bool operator==(const Network&) const = default;
 };
 
-/// Bits a second, as networks are sold.
+/// Bits per second, the unit in which networks are sold.
 [[nodiscard]] constexpr BytesPerSecond gigabits(double value) { return {value * 1e9 / 8}; }
 [[nodiscard]] constexpr double in_gigabits(BytesPerSecond rate) { return rate.value * 8 / 1e9; }
 
-/// What a collective takes: `messages` latencies, and `transfers` times the bytes of its whole tensor over the
+/// The cost of a collective: `messages` latencies, and `transfers` times the bytes of its whole tensor over the
 /// bandwidth.
 struct CollectiveCost {
   double messages = 0;
   double transfers = 0;
 };
 
-/// Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH (2005), with arithmetic
-/// left out. Ring: an all-reduce is a reduce-scatter and an all-gather, each of n - 1 steps that send 1/n of the
+/// Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH (2005), without the
+/// arithmetic. Ring: an all-reduce is a reduce-scatter and an all-gather, each of n - 1 steps that send 1/n of the
 /// tensor. Tree: an all-reduce is a reduction to one rank and a broadcast, each of ceil(log2 n) steps that send all of
-/// it; a reduce-scatter halves and an all-gather doubles what is sent in as many steps, where n is a power of two. One
-/// rank sends nothing.
+/// it. If n is a power of two, a reduce-scatter takes as many steps and halves what is sent in each, and an all-gather
+/// doubles it. One rank sends nothing.
 [[nodiscard]] constexpr CollectiveCost collective_cost(op::CollectiveKind kind, CollectiveAlgorithm algorithm,
                                                        std::int64_t ranks) {
   if (ranks < 2) return {};

@@ -14,8 +14,8 @@
 
 namespace benanza {
 
-/// The iteration on `workers` whose all-reduces take what was measured. `time` says which of the times. Throws
-/// UsageError where a bucket's is not known.
+/// The iteration on `workers` workers whose all-reduces take the measured times. `time` selects one of these times.
+/// Throws UsageError if the time of a bucket is not known.
 [[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers,
                                             const MeasuredNetwork& network, const ExchangeOptions& options,
                                             Seconds MeasuredTime::*time = &MeasuredTime::expected) {
@@ -26,7 +26,7 @@ namespace benanza {
   });
 }
 
-/// The iteration on `workers` joined by an analytic network.
+/// The iteration on `workers` workers that are joined by an analytic network.
 [[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers, const Network& network,
                                             const ExchangeOptions& options) {
   if (workers < 2) return make_timeline(iteration, {}, options, [](Bytes) { return Seconds{}; });
@@ -35,7 +35,7 @@ namespace benanza {
   });
 }
 
-/// Throughput relative to one worker's: n T1 / Tn.
+/// Throughput relative to one worker: n T1 / Tn.
 [[nodiscard]] inline double speed_up(const Iteration& iteration, std::int64_t workers, Seconds length) {
   return length.value > 0 ? static_cast<double>(workers) * (iteration.time() / length) : 0;
 }
@@ -46,10 +46,10 @@ namespace benanza {
 /// The efficiency above which n workers are faster than one.
 [[nodiscard]] constexpr double break_even(std::int64_t workers) { return 1 / static_cast<double>(workers); }
 
-/// The least bandwidth for an efficiency where nothing overlaps, all gradients in one bucket:
-///   Tn = T1 + overhead + messages x latency + transfers x S / B   (collective_cost),
+/// The least bandwidth for an efficiency if nothing overlaps and all gradients are in one bucket:
+/// Tn = T1 + overhead + messages x latency + transfers x S / B   (collective_cost),
 /// so B = transfers x S / (T1 (1 / efficiency - 1) - overhead - messages x latency). For the break-even of a ring
-/// without latency and overhead that is 2 S / (n T1). Nothing where latency and overhead alone are too much.
+/// without latency and overhead that is 2 S / (n T1). Nothing if latency and overhead alone are too much.
 [[nodiscard]] inline std::optional<BytesPerSecond> least_bandwidth_without_overlap(const Iteration& iteration,
                                                                                    std::int64_t workers, double wanted,
                                                                                    const Network& network,
@@ -63,8 +63,8 @@ namespace benanza {
 }
 
 /// The least bandwidth at which the timeline reaches an efficiency, by bisection to a relative 1e-6. In fifo order
-/// every higher bandwidth reaches it too. Nothing where latency and overhead alone are too much. The network's
-/// bandwidth is not read.
+/// every higher bandwidth reaches it too. Nothing if latency and overhead alone are too much. `network.bandwidth` is
+/// ignored.
 [[nodiscard]] inline std::optional<BytesPerSecond> least_bandwidth(const Iteration& iteration, std::int64_t workers,
                                                                    double wanted, Network network,
                                                                    const ExchangeOptions& options) {
@@ -73,7 +73,7 @@ namespace benanza {
     network.bandwidth = {bandwidth};
     return efficiency(iteration, make_timeline(iteration, workers, network, options).length) >= wanted;
   };
-  double low = 1, high = 1e18;  // bytes a second
+  double low = 1, high = 1e18;  // bytes per second
   if (!reaches(high)) return std::nullopt;
   if (reaches(low)) return BytesPerSecond{low};
   while (high / low > 1 + 1e-6) {

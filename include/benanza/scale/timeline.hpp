@@ -15,22 +15,22 @@
 
 namespace benanza {
 
-/// Which bucket is sent next, and what waits for it. fifo: the one that was complete first; the optimizer's step waits
-/// for all, as in PyTorch's DistributedDataParallel. priority: of those that are complete, the one that the next
-/// forward reads first; each layer of it waits for its own parameters alone (Jayarajan et al., Priority-based Parameter
-/// Propagation, SysML 2019). A bucket that is being sent is not interrupted.
+/// Which bucket is sent next, and what waits for it. fifo: the bucket that was complete first; the optimizer's step
+/// waits for all, as in PyTorch's DistributedDataParallel. priority: of the complete buckets, the one that the next
+/// forward reads first; each layer of that forward waits only for its own parameters (Jayarajan et al., Priority-based
+/// Parameter Propagation, SysML 2019). Sending a bucket is not interrupted.
 enum class SendOrder : std::uint8_t { fifo, priority };
 [[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(SendOrder) { return {"fifo", "priority"}; }
 
 /// Gradients that are exchanged by one call.
 struct Bucket {
-  std::size_t first = 0, last = 0;  ///< indices into `Iteration::gradients`, both included
+  std::size_t first = 0, last = 0;  ///< indices into `Iteration::gradients`, both inclusive
   Bytes bytes{};
   std::size_t made = 0;    ///< index into `backward`: the step that completes it
-  std::size_t needed = 0;  ///< index into `forward`: the first one that reads one of its parameters
+  std::size_t needed = 0;  ///< index into `forward`: the first step that reads one of its parameters
 };
 
-/// In the order of backward; the gradient with which a bucket has `least` bytes or more is its last, as in
+/// Makes buckets in the order of backward. The gradient with which a bucket reaches `least` bytes is its last, as in
 /// DistributedDataParallel. 0: each gradient is a bucket.
 [[nodiscard]] inline std::vector<Bucket> make_buckets(const Iteration& iteration, Bytes least) {
   std::vector<Bucket> buckets;
@@ -48,7 +48,7 @@ struct Bucket {
   return buckets;
 }
 
-/// One after the other on the network. Times are from the begin of backward.
+/// Buckets are sent one after the other. Times are relative to the start of backward.
 struct SentBucket {
   Bucket bucket{};
   Seconds ready{}, start{}, time{};
@@ -58,20 +58,20 @@ struct SentBucket {
 
 /// A step of computation, or the optimizer's.
 struct ComputedStep {
-  std::string name{};  ///< that of the Iteration's step, or `optimizer`
+  std::string name{};  ///< name of the Iteration's step, or `optimizer`
   Phase phase = Phase::forward;
   Seconds start{}, time{};
   [[nodiscard]] Seconds end() const { return start + time; }
 };
 
-/// From the begin of backward to the end of the next forward. All is exchanged by then, so that each iteration looks
-/// like the one before it.
+/// From the start of backward to the end of the next forward. The exchange is finished by then, so that each iteration
+/// looks like the one before it.
 struct Timeline {
   std::vector<ComputedStep> computed{};
   std::vector<SentBucket> sent{};  ///< in the order in which they are sent
   Seconds length{};                ///< iteration time: Tn
   Seconds overhead{};              ///< cost of the exchange in the worker's computation
-  Seconds exposed{};               ///< in which computation waits: Tn - T1 - overhead
+  Seconds exposed{};               ///< time in which computation waits: Tn - T1 - overhead
   [[nodiscard]] Seconds communication() const {
     Seconds total{};
     for (const auto& one : sent) total += one.time;
@@ -79,15 +79,15 @@ struct Timeline {
   }
 };
 
-/// What one bucket takes on the network.
+/// The time that one bucket takes on the network.
 using BucketTime = std::function<Seconds(Bytes)>;
 
 /// How gradients are exchanged.
 struct ExchangeOptions {
   SendOrder order = SendOrder::fifo;
-  Bytes bucket{25e6};  ///< as of `make_buckets`
-  /// What packing all gradients before they are sent and unpacking them afterwards takes of a worker's computation,
-  /// half of it each.
+  Bytes bucket{25e6};  ///< see `make_buckets`
+  /// Time that a worker's computation spends on packing all gradients before they are sent and on unpacking them
+  /// afterwards, half of it each.
   Seconds overhead{};
 };
 
@@ -115,7 +115,7 @@ namespace detail {
   return sent;
 }
 
-/// Runs the steps of a timeline and notes for which buckets they wait.
+/// Runs the steps of a timeline and records for which buckets they wait.
 class Computation {
  public:
   Computation(Timeline& timeline, Seconds start) : timeline_(&timeline), now_(start) {}
@@ -145,15 +145,15 @@ class Computation {
 }  // namespace detail
 
 /// The iteration on workers that exchange `buckets` of it, each of which takes `time` of its bytes. A bucket is packed
-/// when backward has completed it, and unpacked when it has arrived, by its share of `options.overhead`; without
-/// buckets nothing is exchanged. The optimizer's step is one call in fifo order, and divided by bytes, each part before
-/// the layer that reads it, in priority order.
+/// when backward has completed it, and unpacked when it has arrived. Both take its share of `options.overhead`. Without
+/// buckets nothing is exchanged. The optimizer's step is one call in fifo order. In priority order it is divided by
+/// bytes, and each part runs before the layer that reads it.
 [[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, const std::vector<Bucket>& buckets,
                                             const ExchangeOptions& options, const BucketTime& time) {
   Timeline result;
   const double all = iteration.gradient_bytes().value;
   const auto share = [&](Seconds whole, Bytes part) { return all > 0 ? whole * (part.value / all) : Seconds{}; };
-  const Seconds packing = options.overhead / 2;  // and as much to unpack
+  const Seconds packing = options.overhead / 2;  // unpacking takes as long
   detail::Computation backward(result, {});
   std::vector<Seconds> ready;
   for (std::size_t i = 0; i < iteration.backward.size(); ++i) {
@@ -176,7 +176,7 @@ class Computation {
       Seconds arrived{}, unpack{}, update{};
     };
     std::vector<Part> parts(iteration.forward.size());
-    Part rest_of_it;  // where no forward step is left to come before
+    Part rest_of_it;  // what no forward step waits for
     if (buckets.empty()) rest_of_it.update = iteration.update;
     for (const auto& one : result.sent) {
       rest_of_it.arrived = std::max(rest_of_it.arrived, one.end());
