@@ -20,14 +20,14 @@ namespace benanza {
 
 /// The graph of one iteration: forward in training mode (batch statistics, masks of dropout, indices of max-pooling),
 /// the loss, the gradients of every parameter by reverse-mode differentiation, and the optimizer's step. Parameters are
-/// the floating-point constants with a dimension, running statistics and settings aside; inputs have no gradient.
-/// Throws InputError for a model without parameters or without an output that a loss can take, and for an operator
-/// without a gradient between a parameter and the loss.
+/// the floating-point constants with a dimension, except running statistics and settings. Inputs have no gradient.
+/// Throws InputError for a model without parameters or without an output from which a loss can be computed, and for an
+/// operator without a gradient between a parameter and the loss.
 [[nodiscard]] TrainingGraph derive_training(Graph graph, const TrainingOptions& options = {});
 
 namespace detail {
 
-/// Builds one; one instance a call.
+/// Builds one graph; each call needs its own instance.
 class TrainingBuilder {
  public:
   TrainingBuilder(Graph graph, const TrainingOptions& options) : options_(options) { result_.graph = std::move(graph); }
@@ -45,7 +45,7 @@ class TrainingBuilder {
     const ValueId output = scores();
     add_loss(at, output);
     const std::vector<Node> nodes(graph.nodes.begin(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(forward));
-    result_.sources.resize(result_.phases.size());  // up to the loss, whose gradient comes first
+    result_.sources.resize(result_.phases.size());  // up to and including the loss, whose gradient comes first
     result_.sources.resize(graph.nodes.size(), result_.phases.size() - 1);
     for (std::size_t i = nodes.size(); i-- > 0;) {
       differentiate(nodes[i], at);
@@ -63,12 +63,13 @@ class TrainingBuilder {
  private:
   void phases_until(std::size_t count, Phase phase) { result_.phases.resize(count, phase); }
 
-  /// In a graph that was not imported for training nobody knows which constants are weights: all count.
+  /// If a graph was not imported for training, it is not known which constants are weights: all count.
   [[nodiscard]] bool is_parameter(const Value& value) const {
     return value.constant && is_float(value.type) && !value.dims.empty() && (value.trained || !tells_weights_);
   }
 
-  /// Constants with a dimension that some node reads as numbers; whatever is computed from one wants a gradient.
+  /// Finds the constants with a dimension that some node reads as numbers. Everything that is computed from one wants a
+  /// gradient.
   void find_parameters() {
     Graph& graph = result_.graph;
     wanted_.assign(graph.values.size(), false);
@@ -100,7 +101,8 @@ class TrainingBuilder {
         if (output && is_float(graph.value(*output).type)) wanted_[*output] = wants;
     }
     if (parameters_.empty() && !any) throw InputError("training: the model has no floating-point parameters");
-    // Weights change in every iteration: nobody may prepare their numbers outside of it. Vectors have one layout.
+    // Weights change in every iteration, so nothing may prepare their numbers outside of it. Vectors have only one
+    // layout.
     for (const ValueId id : parameters_) {
       if (graph.values[id].dims.size() > 1) {
         graph.values[id].constant = false;
@@ -139,7 +141,7 @@ class TrainingBuilder {
     }
     if (y.dims.size() < 2)
       throw InputError("training: output '" + y.name + "' has one dimension and no classes, which cross-entropy needs");
-    const bool sequence = y.dims.size() == 3;  // classes are last
+    const bool sequence = y.dims.size() == 3;  // classes are the last axis
     const std::vector<std::int64_t> rows{y.dims[0] * (sequence ? y.dims[1] : 1), y.dims.back()};
     const ValueId scores = sequence ? at.reshape(output, rows) : output;
     const auto& dims = graph.value(scores).dims;
@@ -172,7 +174,7 @@ class TrainingBuilder {
     training::gradient_rule(node)(node, at);
   }
 
-  /// In the order in which backward completes them.
+  /// Collects the gradients of parameters in the order in which backward completes them.
   void gather_gradients(const training::GradientBuilder& at) {
     Graph& graph = result_.graph;
     std::vector<std::optional<std::size_t>> maker(graph.values.size());
@@ -181,9 +183,9 @@ class TrainingBuilder {
         if (output) maker[*output] = i;
     for (const ValueId id : parameters_) {
       const auto gradient = at.gradient(id);
-      if (!gradient) continue;  // nothing of the loss depends on it
+      if (!gradient) continue;  // the loss does not depend on it
       const Value& value = graph.value(id);
-      // What the import has folded (a weight in another shape) has the name that the file gives it.
+      // A constant that the import has folded (a weight in another shape) keeps its name from the file.
       const bool folded = value.origins.size() == 1;
       result_.parameters.push_back({.name = folded ? graph.value(value.origins.front()).name : value.name,
                                     .value = id,
@@ -196,15 +198,15 @@ class TrainingBuilder {
                      [](const Parameter& a, const Parameter& b) { return a.node < b.node; });
   }
 
-  /// An expansion that the import has folded stands for what the file stores.
+  /// Elements in the file: an expansion that the import has folded counts as the stored original.
   [[nodiscard]] std::int64_t stored_elements(const Value& value) const {
     std::int64_t stored = 0;
     for (const ValueId origin : value.origins) stored += result_.graph.value(origin).elements();
     return value.origins.empty() ? value.elements() : std::min(stored, value.elements());
   }
 
-  /// One call for all parameters, as optimizers of today do it: weights, gradients and states are read, weights and
-  /// states written. What an iteration leaves has the name of what it replaces, with `/updated` behind it.
+  /// One call for all parameters, as in modern optimizers: weights, gradients and states are read, weights and states
+  /// are written. Each result has the name of the tensor that it replaces, followed by `/updated`.
   void add_update(training::GradientBuilder& at) {
     Graph& graph = result_.graph;
     at.enter("optimizer");
@@ -243,7 +245,7 @@ class TrainingBuilder {
 
   TrainingOptions options_;
   TrainingGraph result_{};
-  bool tells_weights_ = false;  // the import does
+  bool tells_weights_ = false;  // the import marks weights
   std::vector<bool> wanted_{};  // by value: a gradient is wanted
   std::vector<ValueId> parameters_{};
 };

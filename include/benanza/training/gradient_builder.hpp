@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GradientBuilder: what the rules of operators work with: gradients of values, and new nodes.
+// GradientBuilder: what the rules of operators use: gradients of values, and new nodes.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -18,7 +18,7 @@ namespace benanza::training {
 using Dims = std::vector<std::int64_t>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
-/// The domain of gradients that ONNX has no operator for.
+/// The domain of gradients for which ONNX has no operator.
 inline constexpr std::string_view gradient_domain = "benanza";
 inline constexpr std::string_view microsoft_domain = "com.microsoft";
 
@@ -29,8 +29,8 @@ struct OpName {
 };
 [[nodiscard]] constexpr OpName gradient_op(std::string_view type) { return {type, gradient_domain}; }
 
-/// Reverse mode over a graph that it appends to. A rule asks for the gradient of its node's result and gives one to
-/// each operand that wants it; gradients of a value that several nodes read are added as they come.
+/// Reverse mode over a graph, to which it appends nodes. A rule asks for the gradient of its node's result and gives
+/// one to each operand that wants it. If several nodes read a value, its gradients are added as they arrive.
 class GradientBuilder {
  public:
   /// `wanted`: the values for which a gradient is wanted, by id.
@@ -41,7 +41,7 @@ class GradientBuilder {
   [[nodiscard]] bool wants(const Node& node, std::size_t i) const {
     return node.has_input(i) && *node.inputs[i] < wanted_.size() && wanted_[*node.inputs[i]];
   }
-  /// Nothing where no loss depends on the value.
+  /// Nothing if the loss does not depend on the value.
   [[nodiscard]] std::optional<ValueId> gradient(ValueId id) const {
     const auto found = gradients_.find(id);
     return found == gradients_.end() ? std::nullopt : std::optional(found->second);
@@ -54,13 +54,13 @@ class GradientBuilder {
     if (first) return;
     place->second = emit({"Add"}, {place->second, gradient}, value(gradient).type, value(gradient).dims);
   }
-  /// To input `i`, if it wants one; `make` makes it.
+  /// Gives input `i` the gradient that `make` makes, if the input wants one.
   template <class Make>
   void give_input(const Node& node, std::size_t i, Make make) {
     if (wants(node, i)) give(*node.inputs[i], make());
   }
 
-  /// Appends a node. Its name is that of the node that the rule is for, and its own type.
+  /// Appends a node. Its name consists of the name of the node for which the rule runs, and its own type.
   std::vector<ValueId> emit_all(OpName op, std::vector<std::optional<ValueId>> inputs,
                                 const std::vector<std::pair<DataType, Dims>>& outputs, Attributes attributes = {}) {
     Node node{.name = unique(source_ + "/" + std::string(op.type)),
@@ -82,7 +82,7 @@ class GradientBuilder {
                Attributes attributes = {}) {
     return emit_all(op, std::move(inputs), {{type, std::move(dims)}}, std::move(attributes))[0];
   }
-  /// New nodes belong to the node of that name.
+  /// New nodes belong to the node with this name.
   void enter(const std::string& node) { source_ = node; }
 
   ValueId scalar(DataType type, double number) {
@@ -100,7 +100,7 @@ class GradientBuilder {
     return add_value(std::move(made));
   }
 
-  // Dimensions are taken by value: a caller may name those of a value, which moves when another one is added.
+  // Dimensions are passed by value: a caller may pass those of a value, which moves when another value is added.
   ValueId reshape(ValueId id, Dims dims) {
     if (value(id).dims == dims) return id;
     const ValueId to = integers(dims);
@@ -126,7 +126,7 @@ class GradientBuilder {
         emit({"ReduceSum"}, {id, integers(axes)}, value(id).type, kept, {{"keepdims", std::int64_t{0}}});
     return reshape(sum, std::move(result));
   }
-  /// The gradient of what was broadcast: the sum over the axes along which it was repeated.
+  /// The gradient of a value that was broadcast: the sum over the axes along which it was repeated.
   ValueId sum_to(ValueId id, Dims dims) {
     const Dims& from = value(id).dims;
     if (from == dims) return id;
@@ -138,11 +138,11 @@ class GradientBuilder {
   }
   /// A function of one tensor.
   ValueId unary(std::string_view type, ValueId x) { return emit({type}, {x}, value(x).type, value(x).dims); }
-  /// An element-wise operator of two, the result of the shape that `like` has.
+  /// An element-wise operator with two operands. The result has the type and shape of `like`.
   ValueId binary(std::string_view type, ValueId a, ValueId b, ValueId like) {
     return emit({type}, {a, b}, value(like).type, value(like).dims);
   }
-  /// A tensor of zeros like another one.
+  /// A tensor of zeros with the type and shape of another one.
   ValueId zeros(ValueId like) { return expand(scalar(value(like).type, 0), value(like).dims); }
   ValueId multiply(ValueId a, ValueId b, Dims dims) { return emit({"Mul"}, {a, b}, value(a).type, std::move(dims)); }
 

@@ -129,7 +129,7 @@ using GradientRule = void (*)(const Node&, GradientBuilder&);
   return rules;
 }
 
-/// Throws InputError, which names the node and its operator, where none is known.
+/// Throws InputError, which names the node and its operator, if no rule is known.
 [[nodiscard]] inline GradientRule gradient_rule(const Node& node) {
   const auto found = gradient_rules().find(detail::onnx_type(node));
   if (found == gradient_rules().end() || !node.bodies.empty())

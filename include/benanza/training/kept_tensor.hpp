@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeptTensor: memory that is kept from forward to backward, by either of two policies.
+// KeptTensor: memory that is kept from forward to backward, according to one of two policies.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -21,9 +21,9 @@ enum class Saved : std::uint8_t {
 
 /// Memory that is kept from forward to backward.
 struct KeptTensor {
-  std::optional<ValueId> storage{};  ///< the value that the memory was made for; none: something besides the values
+  std::optional<ValueId> storage{};  ///< the value whose memory it is; empty: not that of a value of the graph
   std::string name{};                ///< name of that value
-  std::string node{};                ///< that made it; empty: an input of the model
+  std::string node{};                ///< the node that made it; empty: an input of the model
   std::string reader{};              ///< the first node whose gradient reads it
   std::size_t last = 0;              ///< the last node that reads it: index into the graph's nodes
   double bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kept_tensors: what the forward pass keeps for the backward one, by either of two policies.
+// kept_tensors: the tensors that the forward pass keeps for the backward pass, according to one of two policies.
 #pragma once
 
 #include <benanza/model/layer.hpp>
@@ -24,9 +24,9 @@ namespace benanza {
 
 namespace detail {
 
-/// How many bits of an element of input `i` a gradient reads, where that is less than all of them: a sign (Relu), a
-/// mask (Where), whether an operand is above a number or the result (PRelu, Max), or the place of the largest element
-/// of a window. No value if the gradient reads all bits.
+/// How many bits of an element of input `i` a gradient reads, if that is not all of them: a sign (Relu), a mask
+/// (Where), whether an operand is above a number or the result (PRelu, Max), or the position of the largest element of
+/// a window. No value if the gradient reads all bits.
 [[nodiscard]] inline std::optional<double> read_bits(const Node& node, std::size_t i) {
   constexpr std::array<std::string_view, 7> one_bit{"ReluGrad", "LeakyReluGrad", "HardSigmoidGrad",    "ClipGrad",
                                                     "AbsGrad",  "ShrinkGrad",    "ThresholdedReluGrad"};
@@ -44,7 +44,7 @@ namespace detail {
   return bits;
 }
 
-/// Collects storages that parameters and constants do not own, each once.
+/// Collects the storages that do not belong to parameters and constants, each once.
 class KeptList {
  public:
   explicit KeptList(const TrainingGraph& iteration, const Storages& storages)
@@ -56,7 +56,7 @@ class KeptList {
       for (const auto& output : graph.nodes[i].outputs)
         if (output) maker_[*output] = i;
   }
-  /// Whether forward, the loss or the caller made its memory, so that backward finds it only if it is kept.
+  /// Whether forward, the loss or the caller made its memory, so that it has to be kept for backward.
   [[nodiscard]] bool is_storage_made_before_backward(ValueId storage) const {
     if (iteration_->graph.value(storage).constant || owned_[storage]) return false;
     return !maker_[storage] || iteration_->phases[*maker_[storage]] < Phase::backward;
@@ -95,8 +95,8 @@ class KeptList {
 
 }  // namespace detail
 
-/// What backward reads of what forward and the loss have made or were given, each storage once. Where a sign, a mask or
-/// a place is all that is read, so many bits an element.
+/// The results of forward and the loss, and the inputs, that backward reads, each storage once. If backward reads only
+/// a sign, a mask or a position, only these bits of each element count.
 [[nodiscard]] inline std::vector<KeptTensor> least_kept(const TrainingGraph& iteration) {
   const Graph& graph = iteration.graph;
   const Storages storages(graph);
@@ -110,7 +110,8 @@ class KeptList {
   return std::move(kept).result();
 }
 
-/// What PyTorch's autograd saves in eager mode on a processor (derivatives.yaml of PyTorch 2.x), each storage once.
+/// The tensors that PyTorch's autograd saves in eager mode on a CPU (derivatives.yaml of PyTorch 2.x), each storage
+/// once.
 [[nodiscard]] inline std::vector<KeptTensor> eager_kept(const TrainingGraph& iteration) {
   const Graph& graph = iteration.graph;
   const Storages storages(graph, true), whole(graph);
@@ -125,7 +126,7 @@ class KeptList {
   const detail::EagerSaves saves(iteration);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (iteration.phases[i] == Phase::backward && !iteration.sources[i])  // computed again, from what is kept
+    if (iteration.phases[i] == Phase::backward && !iteration.sources[i])  // computed again from what is kept
       for (const auto& input : node.inputs)
         if (input) kept.add(*input, node.name, i);
     if (!differentiated[i] || i < iteration.kept_from) continue;

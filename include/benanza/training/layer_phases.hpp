@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// layer_phases: in which phase of an iteration each of its layers runs.
+// layer_phases: the phase of an iteration in which each of its layers runs.
 #pragma once
 
 #include <benanza/model/model_layers.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storages: the memory that each value of a graph lies in.
+// Storages: the memory that holds each value of a graph.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -15,10 +15,11 @@
 
 namespace benanza {
 
-/// What a view or a movement of elements makes lies where its operand does, since whoever reads it can read through.
+/// The result of a view or a movement of elements shares its operand's storage, because readers can read through it.
 class Storages {
  public:
-  /// `selects`: one place along an axis is a view too, as in PyTorch, and so keeps all of what it is a part of.
+  /// `selects`: a single position along an axis is also a view, as in PyTorch, and so keeps the whole tensor of which
+  /// it is a part.
   explicit Storages(const Graph& graph, bool selects = false) : of_(graph.values.size()) {
     std::iota(of_.begin(), of_.end(), ValueId{0});
     for (const Node& node : graph.nodes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TrainingGraph: one iteration of training as a graph, and what makes one: TrainingOptions.
+// TrainingGraph: one iteration of training as a graph, and the TrainingOptions to make one.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -16,7 +16,7 @@
 
 namespace benanza {
 
-/// The rule by which weights follow their gradients.
+/// The rule that updates weights from their gradients.
 enum class Optimizer : std::uint8_t { sgd, momentum, adam, adamw };
 [[nodiscard]] constexpr std::array<std::string_view, 4> enum_names(Optimizer) {
   return {"sgd", "momentum", "adam", "adamw"};
@@ -29,18 +29,19 @@ enum class Optimizer : std::uint8_t { sgd, momentum, adam, adamw };
 enum class TrainingLoss : std::uint8_t { cross_entropy, mse };
 [[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(TrainingLoss) { return {"cross-entropy", "mse"}; }
 
-/// f32 throughout; or products, feature maps and gradients in 16 bits, with weights that the optimizer keeps in f32.
+/// f32 throughout; or products, feature maps and gradients in 16 bits, with weights for the optimizer in f32.
 enum class Precision : std::uint8_t { f32, mixed_bf16, mixed_f16 };
 [[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(Precision) { return {"f32", "mixed", "mixed:f16"}; }
 
 struct TrainingOptions {
   Optimizer optimizer = Optimizer::sgd;
   Precision precision = Precision::f32;
-  /// 0: everything that backward reads is kept. N: forward is cut after every N layers that are not views. What leaves
-  /// a part is kept; the rest is computed again before the part's gradients, that of the last part excepted.
+  /// 0: everything that backward reads is kept. N: forward is cut after every N layers that are not views. Values that
+  /// leave a part are kept. The others are computed again before the part's gradients, except in the last part.
   std::int64_t recompute_every = 0;
-  /// For a model that computes no loss itself, on its first output. The classes of cross-entropy are axis 1 of scores
-  /// of two dimensions and of pictures (four and more), the last axis of scores of three (sequences).
+  /// For a model that does not compute a loss itself: applied to its first output. The classes of cross-entropy are
+  /// axis 1 of scores with two dimensions and of images (four or more), and the last axis of scores with three
+  /// (sequences).
   TrainingLoss loss = TrainingLoss::cross_entropy;
 };
 
@@ -48,7 +49,7 @@ struct TrainingOptions {
 struct Parameter {
   std::string name{};
   ValueId value = 0, gradient = 0;
-  std::size_t node = 0;  ///< that completes the gradient: index into the graph's nodes
+  std::size_t node = 0;  ///< the node that completes the gradient: index into the graph's nodes
   std::int64_t elements = 0;
   double bytes = 0;  ///< size of the parameter, and of its gradient
 };
@@ -56,16 +57,16 @@ struct Parameter {
 struct TrainingGraph {
   Graph graph{};                ///< forward, loss, backward, update, in the order in which they run
   std::vector<Phase> phases{};  ///< one for each node
-  std::vector<std::optional<std::size_t>> sources{};   ///< the same: the node of forward whose gradient it is a part of
+  std::vector<std::optional<std::size_t>> sources{};   ///< per node: the node of forward to whose gradient it belongs
   std::vector<Parameter> parameters{};                 ///< in the order in which backward completes their gradients
   std::vector<ValueId> buffers{};                      ///< running statistics: they are kept, and have no gradient
   std::vector<ValueId> optimizer_state{};              ///< also the weights that mixed precision keeps in f32
-  std::vector<std::pair<ValueId, Literal>> numbers{};  ///< numbers of short parameters; no layer may know them
+  std::vector<std::pair<ValueId, Literal>> numbers{};  ///< numbers of short parameters; layers must not know them
   std::size_t kept_from = 0;                           ///< nodes of forward before this one are computed again
   ValueId loss = 0;
 };
 
-/// The graph as an executor wants it: parameters are constants, with the numbers that they have before the iteration.
+/// The graph for an executor: parameters are constants, with the numbers that they have before the iteration.
 [[nodiscard]] inline Graph with_numbers(TrainingGraph iteration) {
   for (const Parameter& one : iteration.parameters) iteration.graph.values[one.value].constant = true;
   for (auto& [id, literal] : iteration.numbers) {

@@ -19,12 +19,12 @@
 
 namespace benanza::detail {
 
-/// A value of the graph, or bytes besides.
+/// A value of the graph, or additional bytes.
 struct EagerSave {
   std::optional<ValueId> value{};
   std::string name{};
   double bytes = 0;
-  bool copied = false;  ///< a batched product copies an operand that is one place of a larger tensor
+  bool copied = false;  ///< a batched product copies an operand that is one position of a larger tensor
 };
 
 enum class EagerRule : std::uint8_t {
@@ -49,7 +49,7 @@ struct EagerRow {
   EagerRule rule{};
 };
 
-/// What is not here saves nothing that a tensor of forward is: views, sums, copies.
+/// Operators that are not listed save no tensor of forward: views, sums, copies.
 inline constexpr std::array eager_rows{
     EagerRow{"Relu", EagerRule::result},
     EagerRow{"Sigmoid", EagerRule::result},
@@ -132,7 +132,7 @@ inline constexpr std::array eager_rows{
     EagerRow{"ScatterND", EagerRule::indices},
 };
 
-/// One for an iteration.
+/// Each iteration needs its own instance.
 class EagerSaves {
  public:
   explicit EagerSaves(const TrainingGraph& iteration)
@@ -202,7 +202,7 @@ class EagerSaves {
         output(1);
         break;
       case EagerRule::condition: input(0); break;
-      case EagerRule::dropout:  // noise of the operand's type, by which it is multiplied
+      case EagerRule::dropout:  // noise of the operand's type, with which it is multiplied
         saved.push_back({.name = node.name + " noise", .bytes = graph_->value(*node.inputs[0]).bytes()});
         break;
       case EagerRule::loss:
@@ -216,9 +216,9 @@ class EagerSaves {
   }
 
  private:
-  /// scaled_dot_product_attention, as PyTorch exports it: queries and keys times the root of the scale. It saves
-  /// queries, keys, values, its result and the logarithm of the sum of each row. With dropout PyTorch does it step by
-  /// step.
+  /// scaled_dot_product_attention, as PyTorch exports it: queries and keys are multiplied by the root of the scale. It
+  /// saves queries, keys, values, its result and the logarithm of the sum of each row. With dropout PyTorch computes it
+  /// step by step.
   void find_attention(std::size_t forward) {
     std::map<ValueId, std::size_t> maker;
     std::map<ValueId, std::vector<std::size_t>> readers;
@@ -271,7 +271,7 @@ class EagerSaves {
   const Graph* graph_;
   std::set<std::size_t> inside_attention_{};
   std::map<std::size_t, std::vector<EagerSave>> attention_{};  // by its last node
-  std::vector<bool> wants_;                                    // by value: a way leads from a parameter to it
+  std::vector<bool> wants_;                                    // by value: it depends on a parameter
   std::map<std::string, EagerRule, std::less<>> rules_{};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// expand_attention: a node of attention is its two products and its softmax, which have gradients; fusion finds the
-// whole again.
+// expand_attention: replaces a node of attention by its two products and its softmax, which have gradients. Fusion
+// finds the whole again.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -15,7 +15,7 @@
 
 namespace benanza::training {
 
-/// ONNX Attention and com.microsoft's MultiHeadAttention, without caches and biases of projections.
+/// Expands ONNX Attention and com.microsoft's MultiHeadAttention, without caches and biases of projections.
 class AttentionExpander {
  public:
   explicit AttentionExpander(Graph& graph) : graph_(&graph), at_(graph, {}) {}
@@ -50,7 +50,7 @@ class AttentionExpander {
     if (dims.size() != 3 || heads < 1 || dims[2] % heads != 0) refuse(node, "operands of this shape");
     return {at_.transpose(at_.reshape(id, {dims[0], dims[1], heads, dims[2] / heads}), {0, 2, 1, 3}), true};
   }
-  /// Keys and values that several heads share, once for each.
+  /// Repeats keys and values that several heads share, so that each head has a copy.
   ValueId repeat(ValueId id, std::int64_t heads) {
     const Dims dims = at_.value(id).dims;
     if (dims[1] == heads) return id;
@@ -112,7 +112,7 @@ class AttentionExpander {
     give_output(node, 2, v.id);
   }
 
-  /// Whether a query sees a key: those up to its own place.
+  /// Whether a query sees a key: a query sees the keys up to its own position.
   ValueId triangle(std::int64_t queries, std::int64_t keys) {
     graph_->values.push_back({.name = "causal", .type = DataType::boolean, .dims = {queries, keys}, .constant = true});
     return graph_->values.size() - 1;

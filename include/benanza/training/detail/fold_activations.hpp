@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fold_activations: functions that exporters write in several nodes are one, whose gradient reads x alone:
+// fold_activations: replaces functions that exporters write in several nodes by one node, whose gradient reads only x:
 // 0.5 x (1 + erf(x / sqrt(2))) and 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) are Gelu, x sigmoid(x) is Swish,
 // x tanh(softplus(x)) is Mish.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace benanza::training {
 
-/// Factors may stand on either side of a product.
+/// Factors may be on either side of a product.
 class ActivationFolder {
  public:
   explicit ActivationFolder(Graph& graph) : graph_(&graph), maker_(graph.values.size()), readers_(graph.values.size()) {
@@ -50,12 +50,12 @@ class ActivationFolder {
   }
 
  private:
-  /// The one node that reads a value.
+  /// The only node that reads a value.
   [[nodiscard]] std::optional<std::size_t> reader(ValueId id) const {
     if (readers_[id].size() != 1 || readers_[id][0] == graph_->nodes.size()) return std::nullopt;
     return readers_[id][0];
   }
-  /// The other operand where a node of that type reads `id`; nothing for another type.
+  /// The other operand if a node of type `type` reads `id`. Nothing for another type.
   [[nodiscard]] std::optional<ValueId> partner(std::size_t node, std::string_view type, ValueId id) const {
     const Node& at = graph_->nodes[node];
     if (at.op_type != type || at.inputs.size() != 2 || !at.inputs[0] || !at.inputs[1]) return std::nullopt;
@@ -66,7 +66,7 @@ class ActivationFolder {
     return number && std::fabs(*number - expected) < 1e-3;
   }
 
-  /// x times what node `last` makes of it.
+  /// Folds x times the result of node `last`.
   void fold_product(std::size_t last, ValueId x, const char* name, std::initializer_list<std::size_t> others,
                     std::set<std::size_t>& gone) {
     const ValueId made = *graph_->nodes[last].outputs[0];
@@ -93,12 +93,12 @@ class ActivationFolder {
     if (x) fold_gelu(erf, *x, {*scale, erf}, gone, "none");
   }
 
-  /// The node of that type that makes a value which one node alone reads.
+  /// The node that makes a value, if it has type `type` and only one node reads the value.
   [[nodiscard]] std::optional<std::size_t> maker(ValueId id, std::string_view type) const {
     const auto made = maker_[id];
     return made && reader(id) && graph_->nodes[*made].op_type == type ? made : std::nullopt;
   }
-  /// The other operand of a product or a sum with a number.
+  /// The other operand of a product or sum with `number`.
   [[nodiscard]] std::optional<ValueId> beside(std::size_t node, double number) const {
     const auto& inputs = graph_->nodes[node].inputs;
     for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
@@ -134,7 +134,7 @@ class ActivationFolder {
     return true;
   }
 
-  /// `function` makes erf or tanh; `inside` are it and what is made for it.
+  /// `function` makes erf or tanh; `inside` are this node and those that compute its operand.
   void fold_gelu(std::size_t function, ValueId x, std::vector<std::size_t> inside, std::set<std::size_t>& gone,
                  const char* approximate) {
     const ValueId result = *graph_->nodes[function].outputs[0];
@@ -152,7 +152,7 @@ class ActivationFolder {
     const auto factor = next ? partner(*next, "Mul", added) : std::nullopt;
     if (!factor) return;
     const ValueId product = *graph_->nodes[*next].outputs[0];
-    if (*factor == x) {  // x (1 + erf), then a half
+    if (*factor == x) {  // x (1 + erf), then times a half
       const auto last = reader(product);
       const auto half = last ? partner(*last, "Mul", product) : std::nullopt;
       if (half && is_number(*half, 0.5)) finish(*last, {*sum, *next});

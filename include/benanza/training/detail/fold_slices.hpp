@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fold_slices: slices that take all of a weight, each element once, are one Split, whose gradient is one Concat.
-// PyTorch exports recurrent layers so, to bring gates into another order.
+// fold_slices: slices that take all of a weight, each element once, become one Split, whose gradient is one Concat.
+// PyTorch exports recurrent layers in this way to reorder gates.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -42,7 +42,8 @@ class SliceFolder {
     std::size_t node = 0;
   };
 
-  /// What a node takes along `axis`, which it sets where it has none yet; nothing where it takes along another one.
+  /// The part of a weight that a node takes along `axis`. Sets `axis` if it has no value yet. Nothing if the node
+  /// slices along another axis.
   [[nodiscard]] std::optional<Part> part_of(std::size_t node, ValueId weight, std::optional<std::size_t>& axis) const {
     const Node& slice = graph_->nodes[node];
     if (slice.op_type != "Slice" || !slice.domain.empty() || slice.inputs[0] != weight || !slice.has_output(0))

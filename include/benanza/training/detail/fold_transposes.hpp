@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fold_transposes: a product with a transposed weight reads the weight, the other way round: no engine moves it.
+// fold_transposes: a product with a transposed weight reads the original weight and transposes it itself: no engine
+// moves it.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -15,10 +16,10 @@
 
 namespace benanza::training {
 
-/// A MatMul whose second operand is a constant matrix behind a Transpose becomes com.microsoft's FusedMatMul. A
-/// Transpose that nobody reads any more is gone.
+/// A MatMul whose second operand is a transposed constant matrix becomes com.microsoft's FusedMatMul. Transposes that
+/// no node reads any more are removed.
 inline void fold_transposes(Graph& graph) {
-  std::map<ValueId, ValueId> matrix_of;  // what a Transpose made -> its operand
+  std::map<ValueId, ValueId> matrix_of;  // result of a Transpose -> its operand
   for (const Node& node : graph.nodes)
     if (node.domain.empty() && node.op_type == "Transpose" && node.has_input(0) && node.has_output(0) &&
         graph.value(*node.inputs[0]).constant && graph.value(*node.inputs[0]).dims.size() == 2 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frozen_normalizations: batch normalisations that are not trained, as detection networks have them. They are written
-// out, so nothing but their form tells that their constants are no parameters.
+// frozen_normalizations: batch normalisations that are not trained, as in detection networks. They are written out in
+// parts, so only their form shows that their constants are not parameters.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -35,7 +35,7 @@ class FrozenNormalizations {
   }
 
  private:
-  /// A constant, and where the graph keeps what reshapes it, that which is reshaped.
+  /// Adds a constant, and if nodes of the graph reshape it, the original constant too.
   void add_sources(ValueId id, std::vector<ValueId>& found) const {
     found.push_back(id);
     const auto maker = makers_.find(id);
@@ -49,7 +49,7 @@ class FrozenNormalizations {
     const Value& value = graph_->value(id);
     return value.constant && is_float(value.type) && value.elements() > 1;
   }
-  /// The other operand of a node of two, if it is a constant by channel.
+  /// The other operand of a node with two operands, if it is a constant with one value per channel.
   [[nodiscard]] std::optional<ValueId> other(const Node& node, ValueId id) const {
     if (node.inputs.size() != 2 || !node.has_input(1)) return std::nullopt;
     const ValueId one = *node.inputs[0] == id ? *node.inputs[1] : *node.inputs[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recompute: keeps what leaves a part of forward, and computes the rest again before the part's gradients.
+// recompute: keeps the values that leave a part of forward, and computes the others again before the part's gradients.
 #pragma once
 
 #include <benanza/model/layer.hpp>
@@ -64,7 +64,7 @@ class Recomputation {
     iteration_->sources.push_back(source);
   }
 
-  /// The value as backward finds it: kept, or computed again by nodes that are appended.
+  /// The value that backward uses: the kept one, or one that appended nodes compute again.
   ValueId again(ValueId id) {
     if (id >= maker_.size() || !maker_[id] || leaves_[id] || *maker_[id] >= iteration_->kept_from) return id;
     if (const auto found = made_.find(id); found != made_.end()) return found->second;
@@ -93,9 +93,9 @@ class Recomputation {
   }
 
   TrainingGraph* iteration_;
-  std::vector<std::optional<std::size_t>> maker_;  // by value: the node of forward
+  std::vector<std::optional<std::size_t>> maker_;  // by value: the node of forward that makes it
   std::vector<std::int64_t> part_{};               // by node of forward
-  std::vector<bool> leaves_{};                     // by value: read outside of its part
+  std::vector<bool> leaves_{};                     // by value: it is read outside of its part
   std::vector<Node> forward_{};
   std::map<ValueId, ValueId> made_{};
 };

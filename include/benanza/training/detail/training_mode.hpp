@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// to_training_mode: forward as it runs in training, with results for what backward reads besides operands.
+// to_training_mode: forward in training mode, with additional results for what backward reads in addition to operands.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -22,7 +22,7 @@
 namespace benanza::training {
 
 /// Whether a node reads a constant as a setting and not as a parameter: a ratio, a bound, a value for padding, a table
-/// of angles, or a number alone that an element-wise operator scales, shifts or compares by.
+/// of angles, or a single number with which an element-wise operator scales, shifts or compares.
 [[nodiscard]] inline bool is_setting(const Node& node, const Graph& graph, ValueId id) {
   constexpr std::array<std::string_view, 10> numeric{"Add",   "Sub", "Mul", "Div", "Pow",
                                                      "Where", "Max", "Min", "Mod", "Expand"};
@@ -36,7 +36,7 @@ namespace benanza::training {
   return (node.op_type == "Pad" || node.op_type == "OneHot") && reads(2);
 }
 
-/// Adds output `i` where it is left out.
+/// Adds output `i` if it is left out.
 inline void add_output(Graph& graph, Node& node, std::size_t i, DataType type, std::vector<std::int64_t> dims) {
   if (node.has_output(i)) return;
   if (node.outputs.size() <= i) node.outputs.resize(i + 1);
@@ -56,9 +56,9 @@ inline void keep_steps(Graph& graph, Node& node) {
   if (layer->cell == op::Cell::lstm) add_output(graph, node, kept_cells, layer->type, states);
 }
 
-/// Batch normalisation: by the statistics of the batch, which are kept with the running ones. Layer normalisation keeps
-/// its statistics, max-pooling its indices, a loss its probabilities, dropout its mask where it drops anything. Returns
-/// the running statistics and the constants of normalisations that are frozen.
+/// Batch normalisation uses the statistics of the batch, which are kept together with the running ones. Layer
+/// normalisation keeps its statistics, max-pooling its indices, a loss its probabilities, and dropout its mask if it
+/// drops anything. Returns the running statistics and the constants of frozen normalisations.
 [[nodiscard]] inline std::vector<ValueId> to_training_mode(Graph& graph) {
   expand_attention(graph);
   fold_activations(graph);
@@ -99,7 +99,7 @@ inline void keep_steps(Graph& graph, Node& node) {
       const double ratio = dropout_ratio(node, graph);
       if (ratio > 0) {
         add_output(graph, node, 1, DataType::boolean, x.dims);
-        node.domain = gradient_domain;  // not the view that it is at inference
+        node.domain = gradient_domain;  // no longer the view that it is for inference
       } else {
         node.outputs.resize(1);
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of convolutions: another convolution to the data, a third one to the weights, a sum to the bias.
+// Gradients of convolutions: another convolution for the data, a third one for the weights, and a sum for the bias.
 #pragma once
 
 #include <benanza/op/conv_transpose.hpp>
@@ -7,7 +7,7 @@
 
 namespace benanza::training {
 
-/// What a gradient needs to know of the convolution.
+/// The attributes of a convolution that its gradients need.
 [[nodiscard]] inline Attributes window_attributes(const Node& node) {
   Attributes result;
   for (const auto* key : {"auto_pad", "pads", "strides", "dilations", "group"})
@@ -50,7 +50,7 @@ inline void conv_gradient(const Node& node, GradientBuilder& at) {
   return result;
 }
 
-/// A transposed convolution is the gradient of one: its own gradient to the data is that convolution.
+/// A transposed convolution is the gradient of a convolution: the gradient of its data is that convolution.
 inline void conv_transpose_gradient(const Node& node, GradientBuilder& at) {
   const ValueId dy = *at.gradient(node), x = *node.inputs[0], w = *node.inputs[1];
   const DataType type = at.value(x).type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of Einsum: to each operand another one, of the result's gradient and the other operands.
+// Gradient of Einsum: for each operand another Einsum, of the result's gradient and the other operands.
 #pragma once
 
 #include <benanza/training/gradient_builder.hpp>
@@ -12,7 +12,7 @@
 
 namespace benanza::training {
 
-/// The terms of an equation with "..." spelled as letters; operand `i` has as many letters as dimensions.
+/// The terms of an equation with "..." replaced by letters. Operand `i` has as many letters as dimensions.
 struct EinsumTerms {
   std::vector<std::string> operands{};
   std::string result{};
@@ -68,8 +68,8 @@ struct EinsumTerms {
   }
 };
 
-/// An operand of size 1 that was broadcast gets a sum; a letter that the operand alone has was summed: each of its
-/// elements gets the gradient of the sum.
+/// If an operand of size 1 was broadcast, its gradient is a sum. If a letter occurs in this operand only, it was
+/// summed: each of its elements gets the gradient of the sum.
 inline void einsum_gradient(const Node& node, GradientBuilder& at) {
   const EinsumTerms terms = EinsumTerms::read(node, at);
   const ValueId dy = *at.gradient(node);

@@ -10,11 +10,11 @@
 
 namespace benanza::training {
 
-/// Functions whose derivative follows from their result: their operand need not be kept.
+/// Functions whose derivative is computed from their result: their operand need not be kept.
 inline constexpr std::array<std::string_view, 9> derived_from_result{
     "Relu", "Sigmoid", "Tanh", "Exp", "Sqrt", "Reciprocal", "Elu", "LeakyRelu", "HardSigmoid"};
 
-/// Gives input 0 the gradient that an operator of dy and of tensors of forward makes.
+/// Gives input 0 the gradient, which one operator computes from dy and tensors of forward.
 inline void grad_of_input(const Node& node, GradientBuilder& at, const std::vector<std::optional<ValueId>>& read) {
   at.give_input(node, 0, [&] {
     const Value x = at.value(*node.inputs[0]);
@@ -25,7 +25,7 @@ inline void grad_of_input(const Node& node, GradientBuilder& at, const std::vect
 }
 inline void by_operand_gradient(const Node& node, GradientBuilder& at) { grad_of_input(node, at, {node.inputs[0]}); }
 inline void by_result_gradient(const Node& node, GradientBuilder& at) { grad_of_input(node, at, {node.outputs[0]}); }
-/// Before opset 13 all dimensions from the axis on are normalised together.
+/// Before opset 13 all dimensions from the axis on are normalised as one.
 inline void softmax_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Value y = at.value(*node.outputs[0]);
@@ -39,7 +39,7 @@ inline void by_both_gradient(const Node& node, GradientBuilder& at) {
   grad_of_input(node, at, {node.inputs[0], node.outputs[0]});
 }
 
-/// Functions of angles, whose derivatives are made of other functions.
+/// Functions of angles, whose derivatives are composed of other functions.
 inline void angle_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node), x = *node.inputs[0], y = *node.outputs[0];
@@ -60,7 +60,7 @@ inline void angle_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// The bounds are read too; one that is left out bounds nothing.
+/// The operator also reads the bounds. A bound that is left out is replaced by one that limits nothing.
 inline void clip_gradient(const Node& node, GradientBuilder& at) {
   constexpr double beyond = 1e38;
   const DataType type = at.value(*node.inputs[0]).type;
@@ -70,7 +70,7 @@ inline void clip_gradient(const Node& node, GradientBuilder& at) {
   grad_of_input(node, at, read);
 }
 
-/// The bounds of Clip are read too, a bias before Gelu is none of it.
+/// The operator also reads the bounds of Clip. A bias before Gelu is not supported.
 inline void unary_gradient(const Node& node, GradientBuilder& at) {
   if (node.op_type == "Neg")
     return at.give_input(node, 0, [&] {
@@ -85,7 +85,7 @@ inline void unary_gradient(const Node& node, GradientBuilder& at) {
   by_operand_gradient(node, at);
 }
 
-/// The same sign, however far the result was broadcast.
+/// Operands get dy with the same sign, summed over the axes along which they were broadcast.
 inline void add_gradient(const Node& node, GradientBuilder& at) {
   const ValueId dy = *at.gradient(node);
   for (std::size_t i = 0; i < node.inputs.size(); ++i)
@@ -129,7 +129,7 @@ inline void div_gradient(const Node& node, GradientBuilder& at) {
   });
   at.give_input(node, 0, [&] { return at.sum_to(part, at.value(*node.inputs[0]).dims); });
 }
-/// d(x mod b) = dx wherever there is a derivative.
+/// d(x mod b) = dx wherever the derivative exists.
 inline void mod_gradient(const Node& node, GradientBuilder& at) {
   if (at.wants(node, 1))
     throw InputError("training: node '" + node.name + "' (Mod): no gradient is known for a divisor that is computed");
@@ -158,7 +158,8 @@ inline void pow_gradient(const Node& node, GradientBuilder& at) {
     return at.sum_to(at.binary("Mul", slope, dy, dy), at.value(x).dims);
   });
 }
-/// dx = dy where x is positive, else dy times the slope, whose own gradient is the sum of dy x over the rest.
+/// dx = dy where x is positive, otherwise dy times the slope. The gradient of the slope is the sum of dy x over the
+/// rest.
 inline void prelu_gradient(const Node& node, GradientBuilder& at) {
   if (!at.wants(node, 0) && !at.wants(node, 1)) return;
   const ValueId dy = *at.gradient(node), x = *node.inputs[0], slope = *node.inputs[1];
@@ -182,7 +183,7 @@ inline void where_gradient(const Node& node, GradientBuilder& at) {
       return at.sum_to(taken, at.value(*node.inputs[i]).dims);
     });
 }
-/// Steps have the derivative 0 wherever they have one.
+/// Step functions have the derivative 0 wherever it exists.
 inline void no_gradient(const Node&, GradientBuilder&) {}
 
 }  // namespace benanza::training

@@ -6,7 +6,7 @@
 
 namespace benanza::training {
 
-/// SoftmaxCrossEntropyLoss reads the logarithms of the probabilities, NegativeLogLikelihoodLoss the targets alone.
+/// SoftmaxCrossEntropyLoss reads the logarithms of the probabilities, NegativeLogLikelihoodLoss only the targets.
 inline void loss_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Value x = at.value(*node.inputs[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of what moves, repeats and picks elements.
+// Gradients of operators that move, repeat and pick elements.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -33,7 +33,7 @@ inline void transpose_gradient(const Node& node, GradientBuilder& at) {
     return at.transpose(*at.gradient(node), inverse);
   });
 }
-/// Each operand's part of the gradient.
+/// Gives each operand its part of the gradient.
 inline void concat_gradient(const Node& node, GradientBuilder& at) {
   const ValueId dy = *at.gradient(node);
   const auto axis = *detail::to_axis(node.attribute<std::int64_t>("axis", 1), at.value(dy).dims.size());
@@ -47,7 +47,7 @@ inline void concat_gradient(const Node& node, GradientBuilder& at) {
       at.emit_all({"Split"}, {dy, at.integers(sizes)}, parts, {{"axis", static_cast<std::int64_t>(axis)}});
   for (std::size_t i = 0; i < made.size(); ++i) at.give_input(node, i, [&] { return made[i]; });
 }
-/// The parts side by side again; a part that nothing depends on is a gradient of 0.
+/// Joins the parts again. A part on which nothing depends has a gradient of 0.
 inline void split_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Value& x = at.value(*node.inputs[0]);
@@ -66,7 +66,8 @@ inline void split_gradient(const Node& node, GradientBuilder& at) {
     return at.emit({"Concat"}, parts, type, dims, {{"axis", static_cast<std::int64_t>(axis)}});
   });
 }
-/// What a part of x was taken for gets its gradient, the rest 0: rows, where they may repeat.
+/// The elements of x that were taken get the gradients of the results, the others 0. Gradients are added if elements
+/// repeat.
 inline void gather_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node), x = *node.inputs[0], indices = *node.inputs[1];
@@ -83,7 +84,7 @@ inline void gather_gradient(const Node& node, GradientBuilder& at) {
     return at.emit(gradient_op(node.op_type + "Grad"), {dy, indices}, type, dims, node.attributes);
   });
 }
-/// Zeros around what was taken; with steps, places along one axis after the other.
+/// Puts zeros around the part that was taken. With steps, scatters it along one axis after the other.
 inline void slice_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Dims dims = at.value(*node.inputs[0]).dims;
@@ -110,7 +111,7 @@ inline void slice_gradient(const Node& node, GradientBuilder& at) {
     return at.emit({"Pad"}, {part, at.integers(pads)}, at.value(part).type, dims);
   });
 }
-/// What was put around x is cut off.
+/// Cuts off the padding around x.
 inline void pad_gradient(const Node& node, GradientBuilder& at) {
   if (node.attribute<std::string>("mode", "constant") != "constant")
     throw InputError("training: node '" + node.name + "' (Pad): a gradient is known for mode 'constant' alone");
@@ -127,7 +128,8 @@ inline void pad_gradient(const Node& node, GradientBuilder& at) {
     return at.emit({"Slice"}, {dy, at.integers(starts), at.integers(ends), at.integers(axes)}, at.value(dy).type, dims);
   });
 }
-/// CenterCropPad: what was cut off gets 0, what was put around x is cut off. Fewer than 0 cells are cut.
+/// CenterCropPad: cells that were cut off get 0, and cells that were added around x are cut off. Negative numbers of
+/// cells are cut.
 inline void center_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Dims dims = at.value(*node.inputs[0]).dims;

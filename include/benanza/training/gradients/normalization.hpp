@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of normalisations, which read the operand, the scale and the statistics that forward kept, and of dropout.
+// Gradients of normalisations, which read the operand, the scale and the statistics that forward has kept, and of
+// dropout.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -7,7 +8,7 @@
 
 namespace benanza::training {
 
-/// The share that a Dropout drops.
+/// The share of elements that a Dropout drops.
 [[nodiscard]] inline double dropout_ratio(const Node& node, const Graph& graph) {
   if (node.attributes.contains("ratio")) return node.attribute<double>("ratio", 0.5);
   if (!node.has_input(1)) return 0.5;
@@ -24,7 +25,7 @@ inline void norm_gradient(const Node& node, GradientBuilder& at, std::size_t sta
   std::vector<std::pair<DataType, Dims>> outputs;
   std::vector<std::size_t> of;
   for (std::size_t i = 0; i < 3; ++i)
-    if (node.has_input(i)) {  // one call makes all, also where only some are wanted
+    if (node.has_input(i)) {  // one call computes all, even if only some are wanted
       outputs.emplace_back(at.value(*node.inputs[i]).type, at.value(*node.inputs[i]).dims);
       of.push_back(i);
     }
@@ -34,7 +35,7 @@ inline void norm_gradient(const Node& node, GradientBuilder& at, std::size_t sta
 inline void batch_norm_gradient(const Node& node, GradientBuilder& at) { norm_gradient(node, at, 3); }
 inline void row_norm_gradient(const Node& node, GradientBuilder& at) { norm_gradient(node, at, 1); }
 
-/// y = x / |x| along an axis: dx = (dy - y' sum(dy y)) / |x|, where y' is y, or of the 1-norm the sign.
+/// y = x / |x| along an axis: dx = (dy - y' sum(dy y)) / |x|, where y' is y, or for the 1-norm the sign of x.
 inline void lp_norm_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node), x = *node.inputs[0], y = *node.outputs[0];
@@ -72,7 +73,7 @@ inline void mean_variance_gradient(const Node& node, GradientBuilder& at) {
 }
 
 /// y = x s^-beta with s = bias + alpha / size times the sum of x x over `size` channels: dx = dy s^-beta - 2 alpha beta
-/// / size x times the sum of dy y / s over the channels whose sums have x. A sum over channels is an average pool's.
+/// / size x times the sum of dy y / s over the channels whose sums contain x. Average pools compute sums over channels.
 inline void lrn_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node), x = *node.inputs[0], y = *node.outputs[0];
@@ -99,7 +100,7 @@ inline void lrn_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// Forward keeps a mask; what it has kept was divided by the share that is kept.
+/// Forward keeps a mask. The elements that it kept were divided by the share that is kept.
 inline void dropout_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node), x = *node.inputs[0];

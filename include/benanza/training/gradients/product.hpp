@@ -6,7 +6,7 @@
 
 namespace benanza::training {
 
-/// alpha op(a) op(b), where op exchanges the last two dimensions or nothing.
+/// alpha op(a) op(b), where op exchanges the last two dimensions or does nothing.
 inline ValueId fused_product(GradientBuilder& at, ValueId a, bool trans_a, ValueId b, bool trans_b, Dims dims,
                              double alpha) {
   Attributes attributes;
@@ -16,7 +16,7 @@ inline ValueId fused_product(GradientBuilder& at, ValueId a, bool trans_a, Value
   return at.emit({"FusedMatMul", microsoft_domain}, {a, b}, at.value(a).type, std::move(dims), std::move(attributes));
 }
 
-/// y = alpha op(a) op(b): da = alpha dy op(b)^T, db = alpha op(a)^T dy, or the transposed of these.
+/// y = alpha op(a) op(b): da = alpha dy op(b)^T, db = alpha op(a)^T dy, or the transposes of these.
 inline void product_gradients(const Node& node, GradientBuilder& at, ValueId dy, bool trans_a, bool trans_b) {
   const double alpha = node.attribute("alpha", 1.0);
   const ValueId a = *node.inputs[0], b = *node.inputs[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of LSTM, GRU and RNN: one layer that goes back through the steps, and products of what it makes.
+// Gradients of LSTM, GRU and RNN: one layer that goes back through the steps, and products of its results.
 #pragma once
 
 #include <benanza/op/recurrent.hpp>
@@ -12,11 +12,11 @@
 
 namespace benanza::training {
 
-/// Where a recurrent node's results for its gradient lie behind those of ONNX: the gates' values of each step and, of
-/// an LSTM, the cell's.
+/// Where a recurrent node has the additional results for its gradient, after those of ONNX: the values of the gates for
+/// each step and, for an LSTM, those of the cells.
 inline constexpr std::size_t kept_gates = 3, kept_cells = 4;
 
-/// The layer of a recurrent node that has a gradient; nothing where the node has what the rule does not know.
+/// The layer of a recurrent node if it has a gradient. Nothing if the node has features that the rule does not support.
 [[nodiscard]] inline std::optional<op::Recurrent> differentiable_recurrence(const Node& node, const Graph& graph) {
   const auto layer = op::Recurrent::from(node, graph);
   if (!layer || !layer->rare_part().empty() || node.attribute<std::int64_t>("layout", 0) != 0) return std::nullopt;
@@ -55,7 +55,7 @@ class RecurrentRule {
       if (const auto found = node_->attributes.find(key); found != node_->attributes.end()) attributes.insert(*found);
     const auto made = at_->emit_all(gradient_op(node_->op_type + "Grad"), given, outputs, attributes);
     of_state_ = of_input_ = made[0];
-    if (layer_.linear_before_reset) {  // the last gate in front of the reset, then behind it
+    if (layer_.linear_before_reset) {  // the last gate before the reset, then the one after it
       of_state_ = slice(made[0], 3, 0, rows_);
       of_input_ = concat({slice(made[0], 3, 0, 2 * hidden_), slice(made[0], 3, rows_, all)}, 3);
     }
@@ -87,8 +87,8 @@ class RecurrentRule {
     return at_->emit({"FusedMatMul", microsoft_domain}, {a, b}, type_, std::move(dims), {{"transA", std::int64_t{1}}});
   }
 
-  /// Those of inputs and those of states have the same gradients, but for the last gate of a GRU that resets behind its
-  /// product.
+  /// Biases of inputs and biases of states have the same gradients, except for the last gate of a GRU that resets after
+  /// its product.
   ValueId to_biases() {
     const Dims sums{layer_.directions, rows_};
     const ValueId inputs = at_->sum_over(of_input_, {1, 2}, sums);
@@ -107,8 +107,8 @@ class RecurrentRule {
     const ValueId each = at_->emit({"MatMul"}, {gates, *node_->inputs[1]}, type_, {layer_.directions, all, units});
     return at_->sum_over(each, layer_.directions > 1 ? Dims{0} : Dims{}, {steps_, batch_, units});
   }
-  /// By direction: the gates' gradients with the states that the steps began with. A first step that begins with
-  /// nothing has no share.
+  /// Per direction: the product of the gates' gradients and the states from which the steps started. The first step
+  /// contributes nothing if it starts without a state.
   ValueId to_state_weights() {
     std::vector<ValueId> parts;
     const ValueId y = *node_->outputs[0];
@@ -134,7 +134,7 @@ class RecurrentRule {
         parts.push_back(product_of_steps(gates, earlier));
         continue;
       }
-      // The last gate's product is with the states behind the reset.
+      // The product of the last gate uses the states after the reset.
       ValueId reset = slice(slice(*node_->outputs[kept_gates], 1, way, way + 1), 3, hidden_, 2 * hidden_);
       if (!node_->has_input(5)) reset = slice(reset, 0, 1 - first, steps_ - first);
       parts.push_back(concat({product_of_steps(slice(gates, 3, 0, 2 * hidden_), earlier),
@@ -144,7 +144,7 @@ class RecurrentRule {
     }
     return concat(parts, 0);
   }
-  /// gates^T states, over all steps and images.
+  /// gates^T states, summed over all steps and images.
   ValueId product_of_steps(ValueId gates, ValueId states) {
     const std::int64_t all = at_->value(states).elements() / hidden_, rows = at_->value(gates).dims[3];
     return transposed_product(at_->reshape(gates, {1, all, rows}), at_->reshape(states, {1, all, hidden_}),

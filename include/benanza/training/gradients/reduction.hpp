@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of reductions, of the largest and smallest of several operands, of running sums and of the largest k.
+// Gradients of reductions, of maximum and minimum of several operands, of running sums and products, and of TopK.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -16,7 +16,7 @@
 
 namespace benanza::training {
 
-/// The dimensions of a reduction's operand with 1 where it reduces.
+/// The dimensions of a reduction's operand, with 1 for the reduced axes.
 [[nodiscard]] inline Dims kept_dims(const Node& node, const GradientBuilder& at) {
   const Dims dims = at.value(*node.inputs[0]).dims;
   const auto axes = detail::given_ints(node, at.graph(), "axes", 1);
@@ -45,12 +45,12 @@ inline void sum_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// 1 where two tensors are equal, else 0.
+/// 1 where two tensors are equal, otherwise 0.
 inline ValueId equal_ones(GradientBuilder& at, ValueId a, ValueId b, DataType type, Dims dims) {
   const ValueId equal = at.emit({"Equal"}, {a, b}, DataType::boolean, dims);
   return at.emit({"Where"}, {equal, at.scalar(type, 1), at.scalar(type, 0)}, type, std::move(dims));
 }
-/// The sum over the axes where `kept` has 1.
+/// The sum over the axes for which `kept` has 1.
 inline ValueId sum_kept(GradientBuilder& at, ValueId id, Dims kept) {
   const Dims from = at.value(id).dims;
   Dims axes;
@@ -58,15 +58,15 @@ inline ValueId sum_kept(GradientBuilder& at, ValueId id, Dims kept) {
     if (from[i] != kept[i]) axes.push_back(static_cast<std::int64_t>(i));
   return at.sum_over(id, axes, std::move(kept));
 }
-/// x with 1 where it is 0.
+/// x with its zeros replaced by 1.
 inline ValueId without_zeros(GradientBuilder& at, ValueId x) {
   const Value of = at.value(x);
   const ValueId is_zero = at.emit({"Equal"}, {x, at.scalar(of.type, 0)}, DataType::boolean, of.dims);
   return at.emit({"Where"}, {is_zero, at.scalar(of.type, 1), x}, of.type, of.dims);
 }
 
-/// ReduceProd: dy times the product of the other elements. That is the product of all elements but zeros, divided by
-/// the element itself unless it is 0, and 0 where another element is 0. No element is divided by 0.
+/// ReduceProd: dy times the product of the other elements. That is the product of all nonzero elements, divided by the
+/// element itself unless it is 0, and it is 0 if another element is 0. Nothing is divided by 0.
 inline ValueId product_gradient(GradientBuilder& at, ValueId x, ValueId dy, const Dims& kept) {
   const Value of = at.value(x);
   const ValueId zero = at.scalar(of.type, 0);
@@ -83,15 +83,15 @@ inline ValueId product_gradient(GradientBuilder& at, ValueId x, ValueId dy, cons
   return at.emit({"Where"}, {none, slope, zero}, of.type, of.dims);
 }
 
-/// Those whose derivative reads the operand, and most of them the result too. The largest and the smallest elements
-/// share the gradient evenly, as PyTorch's amax and amin do. A norm that is 0 gives the gradient 0.
+/// Reductions whose derivative reads the operand, and for most of them the result too. The largest or smallest elements
+/// share the gradient evenly, as in PyTorch's amax and amin. If a norm is 0, the gradient is 0.
 inline void reduce_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId x = *node.inputs[0];
     const Dims kept = kept_dims(node, at);
     const ValueId dy = at.reshape(*at.gradient(node), kept);
     const DataType type = at.value(x).type;
-    const std::string_view fn = std::string_view(node.op_type).substr(6);  // behind "Reduce"
+    const std::string_view fn = std::string_view(node.op_type).substr(6);  // the part after "Reduce"
     if (fn == "L1") return at.binary("Mul", at.unary("Sign", x), dy, x);
     if (fn == "SumSquare") return at.binary("Mul", x, at.binary("Mul", dy, at.scalar(type, 2), dy), x);
     if (fn == "Prod") return product_gradient(at, x, dy, kept);
@@ -106,7 +106,7 @@ inline void reduce_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// The operands that are the result share the gradient evenly, as those of PyTorch's maximum and minimum do.
+/// The operands that equal the result share the gradient evenly, as in PyTorch's maximum and minimum.
 inline void extremum_gradient(const Node& node, GradientBuilder& at) {
   bool any = false;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) any = any || at.wants(node, i);
@@ -133,7 +133,7 @@ inline void mean_gradient(const Node& node, GradientBuilder& at) {
     at.give_input(node, i, [&] { return at.sum_to(part, at.value(*node.inputs[i]).dims); });
 }
 
-/// The running sum of the gradient, from the other end.
+/// The running sum of the gradient, starting from the other end.
 inline void cumulative_sum_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Value x = at.value(*node.inputs[0]);
@@ -143,8 +143,8 @@ inline void cumulative_sum_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// CumProd: each element gets the running sum of dy y from the other end, divided by itself. Elements behind the first
-/// 0 get 0. The first 0 itself gets the same sum of the products that have 1 in its place.
+/// CumProd: each element gets the running sum of dy y from the other end, divided by the element. Elements after the
+/// first 0 get 0. The first 0 itself gets the same sum with products in which it is replaced by 1.
 inline void cumulative_product_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node), x = *node.inputs[0];
@@ -174,7 +174,7 @@ inline void cumulative_product_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// What was found goes back to its place.
+/// The values that were found return to their positions.
 inline void top_k_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Value x = at.value(*node.inputs[0]);

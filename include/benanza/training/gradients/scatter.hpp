@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of what writes elements to places, repeats a tensor, keeps a triangle, and moves blocks.
+// Gradients of operators that scatter elements, repeat a tensor, keep a triangle, and move blocks.
 #pragma once
 
 #include <benanza/detail/node.hpp>
@@ -9,7 +9,8 @@
 
 namespace benanza::training {
 
-/// ScatterElements and ScatterND: what was overwritten has no gradient, the updates get that of their places.
+/// ScatterElements and ScatterND: elements that were overwritten have no gradient; updates get the gradient of their
+/// positions.
 inline void scatter_gradient(const Node& node, GradientBuilder& at) {
   const std::string reduction = node.attribute<std::string>("reduction", "none");
   if (reduction != "none" && reduction != "add")
@@ -59,7 +60,7 @@ inline void trilu_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// DepthToSpace and SpaceToDepth are a view, a permutation and a view; the way back is the other permutation.
+/// DepthToSpace and SpaceToDepth are a view, a permutation and a view. The gradient uses the inverse permutation.
 inline void blocks_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Dims x = at.value(*node.inputs[0]).dims;

@@ -6,7 +6,7 @@
 
 namespace benanza::training {
 
-/// The gradient of max-pooling reads the places of the largest elements; that of an average the gradient alone.
+/// The gradient of max-pooling also reads the positions of the largest elements; that of an average reads only dy.
 inline void pool_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const bool max = node.op_type == "MaxPool";
@@ -21,7 +21,7 @@ inline void pool_gradient(const Node& node, GradientBuilder& at) {
 }
 
 /// y^p is the sum of |x|^p over a window: dx = sign(x) |x|^(p - 1) times the sum of dy y^(1 - p) over its windows,
-/// which is an average's gradient times the size of a window.
+/// which is the gradient of an average times the size of a window.
 inline void lp_pool_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId x = *node.inputs[0], y = *node.outputs[0];
@@ -47,7 +47,7 @@ inline void lp_pool_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// The rotation back: by the negated sines, which ONNX Runtime's operator has behind the positions.
+/// Rotates back, with the negated sines. ONNX Runtime's operator has the sines after the positions.
 inline void rotary_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const std::size_t k = node.domain.empty() ? 2 : 3;
@@ -59,7 +59,7 @@ inline void rotary_gradient(const Node& node, GradientBuilder& at) {
   });
 }
 
-/// To the picture and, where it is computed, to the grid.
+/// Gradients of the image and, if it is computed, of the grid.
 inline void grid_sample_gradient(const Node& node, GradientBuilder& at) {
   std::vector<std::pair<DataType, Dims>> outputs;
   for (std::size_t i = 0; i < 2; ++i)
