@@ -111,8 +111,7 @@ inline bool take_views(Chain& chain) {
                                  .mask = mask,
                                  .k_transposed = !product->trans_b,
                                  .mask_type = mask_type}}};
-  if (auto first =
-          EpilogueGroup(graph, at).match())  // the product with scale and mask in its epilogue is also one call
+  if (auto first = EpilogueGroup(graph, at).match())  // the product with scale and mask in its epilogue is one call too
     for (const auto& piece : first->pieces)
       if (piece.count < match.members.size() &&
           std::equal(first->members.begin(), first->members.begin() + static_cast<std::ptrdiff_t>(piece.count),

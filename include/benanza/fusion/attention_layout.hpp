@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers around attention that are not work of their own for a library that takes strides: transposes of its
-// operands and of its result, a factor on queries or keys, and heads of keys and values repeated for groups of queries.
+// The layers around attention that are not separate work for a library that accepts strides: transposes of its operands
+// and of its result, a factor on queries or keys, and heads of keys and values repeated for groups of queries.
 // Exporters write these in many ways (one transpose or two with reshapes in between), so that a path is recognised by
-// where it takes elements from.
+// the positions from which it takes elements.
 #pragma once
 
 #include <benanza/fusion/pattern.hpp>

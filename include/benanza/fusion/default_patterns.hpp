@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default patterns, in the order in which they are applied: functions written out in parts become one layer again,
-// then attention is gathered and convolutions pad by themselves, then epilogues absorb the layers that follow, products
-// that read the same input are merged, also that of a gate with what it gates, and remaining sums join their norms.
+// attention is grouped, convolutions take over their padding, epilogues absorb the layers that follow, products that
+// read the same input are merged, as are a gate's product and the product that it gates, and remaining sums join their
+// norms.
 #pragma once
 
 #include <benanza/fusion/fuse.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Epilogue groups: a convolution, matrix product, resize, batch norm or element-wise function with all following layers
-// that fit into its epilogue: folded batch norm or bias, residual add, activation, gates, in the orders exporters
+// that fit into its epilogue: folded batch norm or bias, residual add, activation, gates, in the orders that exporters
 // write.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two products of a gated MLP (SwiGLU: silu(x w1) * (x w3), and with other activations). Either the gate and the
 // multiplication are the epilogue of the first product, or both products are one with their weights side by side, and
-// one element-wise call follows. No call does it all: the cheapest partition decides.
+// one element-wise call follows. No single call does everything: the cheapest partition decides.
 #pragma once
 
 #include <benanza/fusion/shared_input.hpp>

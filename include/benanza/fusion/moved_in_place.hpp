@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Movement that no call has to do: the operands of Concat and Transpose that are written where they belong, and what
-// Slice, Split, Transpose, Expand and a look-up by a constant take out of a tensor that is read where it lies.
+// Movement that needs no call: operands of Concat and Transpose that are written directly to their positions, and
+// results of Slice, Split, Transpose, Expand and a look-up by a constant that are read from the operand's memory.
 #pragma once
 
 #include <benanza/fusion/shared_input.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMS norm and layer norm written out in parts: x (or x - mean x) times the reciprocal root of the mean of its squares
-// plus epsilon, then scale and bias.
+// RMS norm and layer norm written out in parts: x (or x - mean x) times the reciprocal square root of the mean of its
+// squares plus epsilon, then scale and bias.
 #pragma once
 
 #include <benanza/fusion/pattern.hpp>

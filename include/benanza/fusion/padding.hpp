@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zeros around a convolution's input that a Pad of its own adds.
+// Zeros around a convolution's input that a separate Pad adds.
 #pragma once
 
 #include <benanza/fusion/normalization.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pattern: it looks at one layer of a LayerGraph and says whether a group begins there. `apply` checks what makes a
-// group legal: a value that is used outside, or twice, is never absorbed, unless the group's layer has it as an output
-// too. A user's pattern is a few lines (examples/06_own_fusion.cpp).
+// Pattern: looks at one layer of a LayerGraph and decides whether a group begins there. `apply` checks that a group is
+// legal: a value that is used outside, or twice, is never absorbed unless the group's layer also has it as an output. A
+// user's pattern is a few lines (examples/06_own_fusion.cpp).
 #pragma once
 
 #include <benanza/model/layer_graph.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A residual sum and the norm of it. A sum that ends a product's epilogue stays there: it is a call less, and moves no
-// more bytes.
+// A residual sum and its norm. A sum that ends a product's epilogue stays there: that saves a call, and moves no more
+// bytes.
 #pragma once
 
 #include <benanza/fusion/normalization.hpp>

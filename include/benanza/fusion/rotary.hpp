@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embeddings as exporters write them. Rows are turned by pairs, of an element of each half or of
-// neighbours, in one of two forms:
-//   x * cos + turned * sin, where turned is the pairs (-second, first) put together again;
-//   the pairs (first * cos - second * sin, second * cos + first * sin) put together.
-// Halves are taken by Slice or Split and put together by Concat; neighbours are taken by Slices of step 2 and put
-// together by a Concat of columns that are seen as rows again.
+// Rotary position embeddings as exporters write them. Rows are rotated by pairs, either of one element from each half
+// or of neighbours, in one of two forms:
+//   x * cos + turned * sin, where turned is the pairs (-second, first) joined again;
+//   the pairs (first * cos - second * sin, second * cos + first * sin) joined.
+// Halves are taken by Slice or Split and joined by Concat. Neighbours are taken by Slices of step 2 and joined by a
+// Concat of columns that are viewed as rows again.
 #pragma once
 
 #include <benanza/fusion/epilogue_group.hpp>

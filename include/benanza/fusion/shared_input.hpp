@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and convolutions of one input with constant weights, such as those of queries, keys and values, as one whose
-// weights are theirs side by side. Its result has theirs side by side too: who reads one of them takes it with strides.
+// Products and convolutions of one input with constant weights, such as those of queries, keys and values, as one layer
+// with the weights side by side. Its result has their results side by side too: readers of one of them use strides.
 #pragma once
 
 #include <benanza/fusion/strided_view.hpp>

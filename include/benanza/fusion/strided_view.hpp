@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StridedView: how a tensor lies in memory that it shares with others; and which layers have calls that read or write
-// it there. What is strided for them is what BLAS says with leading dimensions, oneDNN with the strides of memory
-// descriptors, and own kernels with a distance between rows.
+// StridedView: the layout of a tensor in memory that it shares with others, and which layers have calls that read or
+// write it there. Such calls express strides with leading dimensions in BLAS, with the strides of memory descriptors in
+// oneDNN, and with a distance between rows in our own kernels.
 #pragma once
 
 #include <benanza/fusion/pattern.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaled dot-product attention: softmax(scale * q k^T + mask) v, made by fusion (or ONNX Attention) and done as one
+// Scaled dot-product attention: softmax(scale * q k^T + mask) v. Fusion (or ONNX Attention) makes it; it is done as one
 // group.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LpNormalization and Hardmax: what else than a softmax is done with one axis.
+// LpNormalization and Hardmax: operations other than a softmax along one axis.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

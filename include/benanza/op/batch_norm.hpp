@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation at inference: y = x * scale + shift per channel, both folded from four constant vectors
+// Batch normalisation for inference: y = x * scale + shift per channel, both folded from four constant vectors
 // beforehand.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise function of two tensors with broadcasting; adjacent dimensions that broadcast alike are folded, and of
-// functions that commute the larger operand comes first.
+// Element-wise function of two tensors with broadcasting. Adjacent dimensions that broadcast in the same way are
+// folded. If the function commutes, the larger operand comes first.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation of each channel by its own mean and variance over all images: BatchNormalization while a model is
-// trained, and MeanVarianceNormalization.
+// Normalisation of each channel by its own mean and variance over all images: BatchNormalization in training, and
+// MeanVarianceNormalization.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

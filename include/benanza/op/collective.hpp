@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AllReduce, ReduceScatter, AllGather: what workers exchange. No ONNX operator is one of them: training on several
+// AllReduce, ReduceScatter, AllGather: exchanges between workers. ONNX has no such operators: training on several
 // workers adds them to an iteration.
 #pragma once
 

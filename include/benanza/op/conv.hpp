@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution, 2-D and 3-D (1-D is spelled as 2-D with height 1: the same memory, the same work).
+// Convolution, 2-D and 3-D (1-D is stored as 2-D with height 1: the same memory, the same work).
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

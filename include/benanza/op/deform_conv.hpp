@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeformConv: a 2-D convolution whose taps lie at positions that a tensor shifts.
+// DeformConv: a 2-D convolution whose taps are shifted by a tensor.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expand: broadcasting written out; adjacent dimensions that broadcast alike are folded.
+// Expand: explicit broadcasting. Adjacent dimensions that broadcast in the same way are folded.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GatherElements: one index an output element.
+// GatherElements: one index per output element.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of Gather of whole slices: that of an embedding. Slices are added where indices repeat; the rest is 0.
+// Gradient of Gather of whole slices, such as an embedding. Slices are added if indices repeat; the rest is 0.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

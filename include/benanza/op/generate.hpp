@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written without (or nearly without) reading: Range, EyeLike, ConstantOfShape and windows of signals.
+// Operators that write without reading (or with hardly any): Range, EyeLike, ConstantOfShape and windows of signals.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

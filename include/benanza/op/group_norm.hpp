@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group normalisation; instance normalisation is one group a channel.
+// Group normalisation. Instance normalisation has one group per channel.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer and RMS normalisation over the innermost dimensions, of a tensor or of its sum with a residual. Fusion makes
-// the latter, where a model adds and then normalises.
+// the latter if a model adds and then normalises.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss. Which target is ignored does not decide the speed.
+// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss. Which target is ignored does not affect the speed.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

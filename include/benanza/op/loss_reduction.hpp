@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LossReduction: what is made of the losses of single places.
+// LossReduction: how the losses of single positions are combined.
 #pragma once
 
 #include <array>

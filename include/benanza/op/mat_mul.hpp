@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix product with broadcast batch dimensions: MatMul, Gemm, their quantised and fused forms, and an Einsum that is
-// one.
+// a matrix product.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>

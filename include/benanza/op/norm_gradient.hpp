@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of batch, layer, group and RMS normalisation, from the operand and the statistics that forward has kept: to
-// the operand and, where they are wanted, to scale and bias, in one call.
+// Gradient of batch, layer, group and RMS normalisation, from the operand and the statistics that the forward pass has
+// kept. One call computes the gradient of the operand and, if they are wanted, those of scale and bias.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator that no header describes: its bytes alone are known, so it is modelled by the roofline and never
-// measured.
+// An operator that no header describes. Only its bytes are known, so it is modelled by the roofline and never measured.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

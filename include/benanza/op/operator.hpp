@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator: what every operator header fulfils. An operator is an aggregate of named, defaulted fields that holds
-// everything that decides its speed and nothing else. `fields` visits them in order; signature, parser, code emission,
-// JSON and the round-trip tests are written once over it. `from` reads a node of one of the `onnx_types`, or returns
-// nothing when it does not describe the node; `consistent` says whether the fields fit together, so that shapes and
-// costs can be computed. `family` is what reports and bounds need to treat operators alike; an operator that only moves
-// elements, so that a consumer could read through it, says `static constexpr bool transparent = true`. The concept
-// counts visited fields against aggregate members, since a forgotten field would merge different layers.
+// Operator: the requirements that every operator header fulfils. An operator is an aggregate of named, defaulted fields
+// that holds everything that affects its speed and nothing else. `fields` visits them in order; signature, parser, code
+// emission, JSON and the round-trip tests are written once over it. `from` reads a node of one of the `onnx_types`, or
+// returns nothing if the operator cannot describe the node; `consistent` checks whether the fields match, so that
+// shapes and costs can be computed. `family` is what reports and bounds need to treat similar operators alike. An
+// operator that only moves elements, so that a consumer could read through it, has `static constexpr bool transparent =
+// true`. The concept counts visited fields against aggregate members, because a forgotten field would merge different
+// layers.
 #pragma once
 
 #include <benanza/model/data_type.hpp>

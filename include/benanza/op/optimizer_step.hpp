@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An optimizer's step: weights, gradients and states are read, weights and states are written in place. All tensors are
-// one: optimizers of today take many in a call.
+// folded into one: modern optimizers process many in one call.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

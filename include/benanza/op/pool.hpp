@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling over windows; a global pool is one whose kernel is the whole plane.
+// Pooling over windows. The kernel of a global pool is the whole plane.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of pooling: of a maximum to the places that forward has noted, of an average to all of a window.
+// Gradient of pooling: the gradient of a maximum goes to the positions that the forward pass has recorded, that of an
+// average to all elements of a window.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

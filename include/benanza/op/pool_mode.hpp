@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PoolMode: what a pool makes of a window; and how a node's windows are read.
+// PoolMode: how a pool reduces a window. Also reads the windows of a node.
 #pragma once
 
 #include <benanza/detail/node.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of LSTM, GRU and RNN: back through the steps of a recurrence, to what the gates of each step add up. The
-// gradients of inputs, weights and biases are products and sums of those, and layers of their own.
+// Gradient of LSTM, GRU and RNN: goes back through the steps of a recurrence and computes the gradients of the gates'
+// sums in each step. The gradients of inputs, weights and biases are products and sums of those, and separate layers.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, ArgMax and ArgMin. Adjacent dimensions that are all reduced or all kept are folded; dimensions of 1 are
-// dropped.
+// Reductions, ArgMax and ArgMin. Adjacent dimensions that are all reduced or all kept are folded. Dimensions of size 1
+// are dropped.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of Resize: each element gives to those that it was made of, by the same weights.
+// Gradient of Resize: each element contributes to those from which it was computed, with the same weights.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

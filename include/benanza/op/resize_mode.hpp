@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ResizeMode, ResizeCoordinates, ResizeRounding: how elements between those of a tensor are made.
+// ResizeMode, ResizeCoordinates, ResizeRounding: how elements between those of a tensor are computed.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterElements: one index an update. Counted is what is written, since an engine may update in place.
+// ScatterElements: one index per update. Only what is written counts, since an engine may update in place.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

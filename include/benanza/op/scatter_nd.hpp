@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterND: each index tuple overwrites a slice. Counted is what is written, since an engine may update in place.
+// ScatterND: each index tuple overwrites a slice. Only what is written counts, since an engine may update in place.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterReduction: what a scatter does where it writes, and what that makes of its data and its output.
+// ScatterReduction: how a scatter combines updates with its data, and the resulting operands for data and output.
 #pragma once
 
 #include <benanza/op/operator.hpp>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorScatter: a run of rows is written into a cache. Counted is what is written, since an engine may update in
-// place.
+// TensorScatter: writes a run of rows into a cache. Only what is written counts, since an engine may update in place.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transpose, DepthToSpace and SpaceToDepth. Axes that stay adjacent are folded and dimensions of 1 dropped, so that
-// equal movement has one spelling; a transpose that moves nothing is a View.
+// Transpose, DepthToSpace and SpaceToDepth. Axes that stay adjacent are folded and dimensions of size 1 dropped, so
+// that equal movements have equal fields. A transpose that moves nothing is a View.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tree ensembles of ai.onnx.ml. How far a row goes down a tree depends on the data: no row can do with fewer
-// comparisons than lead to the tree's shallowest leaf, and above that leaf the tree is complete. A layer has these
-// complete parts alone. Their depths differ by at most one, which for the same comparisons is the smallest forest.
+// Tree ensembles of ai.onnx.ml. How far a row goes down a tree depends on the data: every row needs at least as many
+// comparisons as lead to the tree's shallowest leaf, and above that leaf the tree is complete. A layer has only these
+// complete parts. Their depths differ by at most one: for the same number of comparisons this is the smallest forest.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

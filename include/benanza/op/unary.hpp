@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise function of one tensor. Without an epilogue the shape is one flat dimension: equal work, equal
-// signature.
+// Element-wise function of one tensor. Without an epilogue the shape is one flat dimension, so that equal work has an
+// equal signature.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

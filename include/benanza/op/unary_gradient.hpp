@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of an element-wise function of one tensor: dx = dy times the derivative, which follows from the operand or,
-// for some functions, from the result.
+// Gradient of an element-wise function of one tensor: dx = dy times the derivative, which is computed from the operand
+// or, for some functions, from the result.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What costs nothing by rule: the result is the operand's memory under another shape (Reshape, Flatten, Squeeze,
-// Identity, inference Dropout, a Transpose or Slice that moves nothing ...). Counted among a model's layers, never
-// measured.
+// Operators that cost nothing by rule: the result is the operand's memory with another shape (Reshape, Flatten,
+// Squeeze, Identity, inference Dropout, a Transpose or Slice that moves nothing ...). They count among a model's
+// layers, but are never measured.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

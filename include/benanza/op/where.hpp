@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where: a choice by a condition, with broadcasting; adjacent dimensions that broadcast alike are folded.
+// Where: a choice by a condition, with broadcasting. Adjacent dimensions that broadcast in the same way are folded.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>

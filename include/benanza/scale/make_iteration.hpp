@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_iteration: a training graph and the times of its layers as an Iteration.
+// make_iteration: converts a training graph and the times of its layers to an Iteration.
 #pragma once
 
 #include <benanza/bounds/timed_graph.hpp>

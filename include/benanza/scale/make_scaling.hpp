@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_scaling: everything that is asked of an iteration on 2..N workers.
+// make_scaling: computes all results for an iteration on 2..N workers.
 #pragma once
 
 #include <benanza/scale/scaling.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MeasuredNetwork: what all-reduces were measured to take, in the place of an analytic network.
+// MeasuredNetwork: measured times of all-reduces, which replace an analytic network.
 #pragma once
 
 #include <benanza/model/data_type.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network: what joins the workers, and what a collective takes on it: analytic, from bandwidth and latency.
+// Network: the connection between workers, and the time of a collective on it: analytic, from bandwidth and latency.
 #pragma once
 
 #include <benanza/model/units.hpp>

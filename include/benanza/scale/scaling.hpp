@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling: how much faster several workers are than one, and from which bandwidth on. Each worker has a batch of its
-// own, so that n workers do n times the work of one (weak scaling).
+// Scaling: how much faster several workers are than one, and from which bandwidth on. Each worker has its own batch, so
+// that n workers do n times the work of one (weak scaling).
 #pragma once
 
 #include <benanza/error.hpp>
@@ -47,7 +47,7 @@ namespace benanza {
 [[nodiscard]] constexpr double break_even(std::int64_t workers) { return 1 / static_cast<double>(workers); }
 
 /// The least bandwidth for an efficiency if nothing overlaps and all gradients are in one bucket:
-/// Tn = T1 + overhead + messages x latency + transfers x S / B   (collective_cost),
+///   Tn = T1 + overhead + messages x latency + transfers x S / B   (collective_cost),
 /// so B = transfers x S / (T1 (1 / efficiency - 1) - overhead - messages x latency). For the break-even of a ring
 /// without latency and overhead that is 2 S / (n T1). Nothing if latency and overhead alone are too much.
 [[nodiscard]] inline std::optional<BytesPerSecond> least_bandwidth_without_overlap(const Iteration& iteration,

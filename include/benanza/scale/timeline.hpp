@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeline: one iteration on each of several workers, with the exchange of gradients beside the computation.
+// Timeline: one iteration on each of several workers, with the exchange of gradients parallel to the computation.
 #pragma once
 
 #include <benanza/scale/iteration.hpp>
