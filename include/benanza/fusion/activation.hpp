@@ -59,7 +59,7 @@ class ClosedExpression {
  public:
   ClosedExpression(const LayerGraph& graph, std::size_t result) : graph_(&graph) { add(result); }
 
-  /// Adds the layer that makes the youngest operand. False if that layer is not element-wise or has other dimensions
+  /// Adds the layer that computes the youngest operand. False if that layer is not element-wise or has other dimensions
   /// than the result.
   bool grow() {
     std::optional<std::size_t> youngest;

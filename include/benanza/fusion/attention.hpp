@@ -79,7 +79,7 @@ inline bool take_views(Chain& chain) {
     mask = *added;
     const bool is_constant = graph.tensors[*other_input(*chain.next(), chain.result())].constant;
     chain.take_next();
-    if (is_constant && take_views(chain)) {  // shifted windows: another mask behind another shape
+    if (is_constant && take_views(chain)) {  // shifted windows: another mask follows in another shape
       const auto second = added_mask(graph, chain, dims);
       if (second && !graph.tensors[*other_input(*chain.next(), chain.result())].constant) return std::nullopt;
       if (second) {

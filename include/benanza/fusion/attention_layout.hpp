@@ -59,7 +59,7 @@ struct AttentionOperand {
   return source;
 }
 
-/// Whether transposes, starting with the one that makes the result, turn layout `from` into layout `to`. Checks sample
+/// Whether transposes, starting with the one that writes the result, turn layout `from` into layout `to`. Checks sample
 /// positions spread over the tensor.
 [[nodiscard]] inline bool turns(const std::vector<op::Transpose>& transposes, const AttentionOperand& operand,
                                 AttentionLayout from, AttentionLayout to) {
@@ -74,7 +74,7 @@ struct AttentionOperand {
   return true;
 }
 
-/// The layers between an operand of attention and the tensor from which they make it, and the layout of that tensor.
+/// The layers between an operand of attention and the tensor from which they compute it, and the layout of that tensor.
 struct OperandPath {
   std::vector<std::size_t> layers{};
   AttentionLayout layout = AttentionLayout::plain;
@@ -131,7 +131,7 @@ struct RepeatedHeads {
   std::int64_t times = 1;
 };
 
-/// Finds repeated heads if `operand` lies row-major in tensor `id`.
+/// Finds repeated heads if `operand` is stored row-major in tensor `id`.
 [[nodiscard]] inline std::optional<RepeatedHeads> repeated_heads(const LayerGraph& graph, TensorId id,
                                                                  const AttentionOperand& operand, std::size_t end) {
   RepeatedHeads found{.of = id};

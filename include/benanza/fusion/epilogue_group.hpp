@@ -295,7 +295,7 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
   return match;
 }
 
-/// Whether the layer after a resize could also end an element-wise chain that makes its other operand. Every backend
+/// Whether the layer after a resize could also end an element-wise chain that computes its other operand. Every backend
 /// has plans for such chains; few have plans for a resize with an epilogue.
 [[nodiscard]] inline bool ends_another_chain(const LayerGraph& graph, std::size_t at) {
   const auto next = only_consumer(graph, graph.layers[at].outputs[0]);

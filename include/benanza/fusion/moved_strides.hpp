@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // move_strides: moves strides towards the inputs of a model. If every reader of a tensor skips elements of it, as 1x1
-// convolutions of stride 2 do, the convolution or pooling that makes the tensor can skip them. Element-wise nodes
+// convolutions of stride 2 do, the convolution or pooling that computes the tensor can skip them. Element-wise nodes
 // between them compute only the remaining elements. An operand that is computed whole is read through a strided Slice.
 #pragma once
 

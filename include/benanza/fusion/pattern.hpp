@@ -15,8 +15,8 @@
 
 namespace benanza {
 
-/// A group: members in the order of the graph, the last of which makes the result, and the ways to compute all or parts
-/// of it in one call. The first piece covers all members if there is a call for that.
+/// A group: members in the order of the graph, the last of which computes the result, and the ways to compute all or
+/// parts of it in one call. The first piece covers all members if there is a call for that.
 struct Match {
   std::vector<std::size_t> members{};
   std::vector<Piece> pieces{};
@@ -40,7 +40,7 @@ namespace detail {
   if (tensor.output || tensor.consumers.size() != 1) return std::nullopt;
   return tensor.consumers[0];
 }
-/// The only layer that makes a tensor.
+/// The only layer that computes a tensor.
 [[nodiscard]] inline std::optional<std::size_t> only_producer(const LayerGraph& graph,
                                                               const std::optional<TensorId>& id) {
   if (!id || graph.tensors[*id].producers.size() != 1) return std::nullopt;

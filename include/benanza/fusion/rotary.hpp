@@ -46,7 +46,7 @@ class RotaryParts {
   void add(std::size_t member) {
     if (std::find(members_.begin(), members_.end(), member) == members_.end()) members_.push_back(member);
   }
-  /// The layer that makes a tensor, if it is a single node of operator `Op`.
+  /// The layer that computes a tensor, if it is a single node of operator `Op`.
   template <class Op>
   [[nodiscard]] const Op* take_maker(const std::optional<TensorId>& id) {
     const auto maker = only_producer(*graph_, id);
@@ -234,7 +234,7 @@ class RotaryParts {
   bool interleaved_ = false;
 };
 
-/// `at` makes the result.
+/// `at` computes the result.
 [[nodiscard]] inline std::optional<Match> match_rotary(const LayerGraph& graph, std::size_t at) {
   return RotaryParts(graph).match(at);
 }

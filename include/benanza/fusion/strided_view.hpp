@@ -173,8 +173,8 @@ inline constexpr std::int64_t least_run_bytes = 64;
   return std::includes(a.begin(), a.end(), b.begin(), b.end()) || std::includes(b.begin(), b.end(), a.begin(), a.end());
 }
 
-/// Whether a layer accepts `view` for tensor `id` in every operand as which it may read it: operands with as many
-/// elements and the same shape, or with any shape if none has the same.
+/// Whether a layer accepts `view` for tensor `id`, whichever operand that may be: operands with as many elements and
+/// the same shape, or with any shape if none has the same.
 [[nodiscard]] inline bool reads_as(const LayerGraph& graph, const Occurrence& at, TensorId id,
                                    const StridedView& view) {
   if (is_in_place(at.layer)) return false;

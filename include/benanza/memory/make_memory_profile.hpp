@@ -28,7 +28,7 @@ struct MemoryOptions {
   std::function<std::optional<double>(const Layer&)> workspace{};
 };
 
-/// The iteration's nodes run one after the other, in their order. A tensor lives from the node that makes it to the
+/// The iteration's nodes run one after the other, in their order. A tensor lives from the node that computes it to the
 /// last one that reads it. Views and movements share their operand's memory. An element-wise node overwrites an operand
 /// that it is the last to read. Weights, buffers, states and inputs live throughout; gradients of parameters live until
 /// the end.

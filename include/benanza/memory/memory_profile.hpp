@@ -56,7 +56,7 @@ struct MemoryStep {
 /// A node of forward, and its memory.
 struct MemoryLayer {
   std::string node{}, op_type{};
-  MemoryBytes bytes{};  ///< weights, gradients and states of its parameters, feature maps that it makes, its workspace
+  MemoryBytes bytes{};  ///< weights, gradients and states of its parameters, its feature maps, its workspace
 };
 
 struct MemoryProfile {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaled dot-product attention: softmax(scale * q k^T + mask) v. Fusion (or ONNX Attention) makes it; it is done as one
-// group.
+// Scaled dot-product attention: softmax(scale * q k^T + mask) v, created by fusion (or ONNX Attention) and computed as
+// one group.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>
@@ -43,8 +43,8 @@ struct Attention {
   TensorShape v{};     ///< batch kv-heads keys value-depth
   TensorShape mask{};  ///< added to the scores, broadcasts to batch heads queries keys; empty: no mask
   bool causal = false;
-  bool k_transposed = false;            ///< k lies in memory as batch kv-heads depth keys
-  bool q_tokens_first = false;          ///< q lies in memory as batch queries heads depth, as a projection leaves it
+  bool k_transposed = false;            ///< k is stored as batch kv-heads depth keys
+  bool q_tokens_first = false;          ///< q is stored as batch queries heads depth, as a projection leaves it
   bool k_tokens_first = false;          ///< k as batch keys kv-heads depth
   bool v_tokens_first = false;          ///< v as batch keys kv-heads value-depth
   bool y_tokens_first = false;          ///< y as batch queries heads value-depth

@@ -60,8 +60,8 @@ struct Conv {
   }
   constexpr bool operator==(const Conv&) const = default;
 
-  /// Also reads ConvInteger, QLinearConv, and what ONNX Runtime fuses: a tensor that is added, an activation. Axes on
-  /// which the convolution does nothing are dropped: the 1-D and 2-D forms of one convolution are the same layer.
+  /// Also reads ConvInteger, QLinearConv, and what ONNX Runtime fuses: a tensor that is added, or an activation. Axes
+  /// on which the convolution does nothing are dropped: the 1-D and 2-D forms of one convolution are the same layer.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Conv, decltype(graph)> {
     const bool rescaled = node.op_type == "QLinearConv";
     const Value& x_value = graph.input(node, 0);

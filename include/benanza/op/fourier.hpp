@@ -21,7 +21,7 @@ struct Fourier {
   static constexpr std::array<std::string_view, 2> onnx_types{"DFT", "STFT"};
   DataType type = DataType::f32;
   TensorShape x{};          ///< outer axis inner, in numbers (pairs of elements if they are complex)
-  std::int64_t length = 1;  ///< of one transform; x is padded with zeros or cut off to this length
+  std::int64_t length = 1;  ///< of one transform; x is zero-padded or truncated to this length
   bool real = false;        ///< x has no imaginary parts; for an inverse one-sided transform y has none
   bool inverse = false;
   bool one_sided = false;  ///< half of the numbers are left out, because they are conjugates of the others
@@ -68,11 +68,11 @@ struct Fourier {
     return result;
   }
 
-  /// A complex transform whose length is a power of two has the fewest operations known (Johnson and Frigo, "A modified
-  /// split-radix FFT with fewer arithmetic operations", 2007, equation 1), one of real numbers T / 2 - N + 2 (section V
-  /// of the same paper). No minimum is known for other lengths, or if a part of the numbers is zero: then only the sum
-  /// that is the first bin is counted. If frames overlap, only frames without a common sample are counted, since the
-  /// others may share sums. Windows may be merged into weights and are not counted.
+  /// For a complex transform whose length is a power of two, this is the lowest count T known (Johnson and Frigo, "A
+  /// modified split-radix FFT with fewer arithmetic operations", 2007, equation 1); for real numbers it is T / 2 - N +
+  /// 2 (the same, section V). No minimum is known for other lengths, or if a part of the numbers is zero: then only the
+  /// sum that is the first bin is counted. If frames overlap, only frames without a common sample are counted, since
+  /// the others may share sums. Windows may be merged into weights and are not counted.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const bool halved = real || is_real_result();
     const auto n = static_cast<double>(length);

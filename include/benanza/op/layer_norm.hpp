@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer and RMS normalisation over the innermost dimensions, of a tensor or of its sum with a residual. Fusion makes
+// Layer and RMS normalisation over the innermost dimensions, of a tensor or of its sum with a residual. Fusion creates
 // the latter if a model adds and then normalises.
 #pragma once
 

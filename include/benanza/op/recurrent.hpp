@@ -29,7 +29,7 @@ struct Recurrent {
   bool bias = true;
   bool initial_state = false;
   bool linear_before_reset = false;  ///< GRU only
-  bool peepholes = false;            ///< LSTM only: gates see the cell state, each unit its own one
+  bool peepholes = false;            ///< LSTM only: gates see the cell state, each unit only its own
   bool batch_first = false;          ///< memory layout of x, y and the states
   /// The type of quantised weights. Then `type` is the type that x is rounded to; states, biases and y are f32.
   std::optional<DataType> weight_type{};
@@ -52,7 +52,7 @@ struct Recurrent {
   constexpr bool operator==(const Recurrent&) const = default;
 
   /// Reads sequences of one length with ONNX's default activations and without clipping. com.microsoft's
-  /// DynamicQuantizeLSTM rounds x to 8 bits. The cost of rounding and scales are not counted.
+  /// DynamicQuantizeLSTM rounds x to 8 bits. Rounding and scales are not counted.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Recurrent, decltype(graph)> {
     Recurrent result{.cell = node.op_type.ends_with("LSTM") ? Cell::lstm
                              : node.op_type == "GRU"        ? Cell::gru

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotary position embedding: pairs of elements of each row are rotated by an angle that depends on the row's position.
-// Fusion makes it if exporters write it out in parts.
+// Fusion creates it if exporters write it out in parts.
 #pragma once
 
 #include <benanza/detail/collapse.hpp>

@@ -19,7 +19,7 @@
 
 namespace benanza::detail {
 
-/// Quantised forms. ONNX Runtime has the first two; `fold_quantization` makes the others, which follow their pattern.
+/// Quantised forms. ONNX Runtime has the first two; `fold_quantization` creates the others, which follow their pattern.
 inline constexpr std::array<std::string_view, 12> quantized_unary_types{
     "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearClip",
     "com.microsoft.QLinearElu",       "com.microsoft.QLinearGelu",    "com.microsoft.QLinearHardSigmoid",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Iteration: the times of one iteration of training on one worker, and the gradients that several workers would
-// exchange. `make_iteration` makes one from a training graph and the times of its layers.
+// exchange. `make_iteration` builds one from a training graph and the times of its layers.
 #pragma once
 
 #include <benanza/bounds/unit_shares.hpp>

@@ -194,7 +194,7 @@ namespace detail {
   });
 }
 
-/// Adds one column, for the measured network. `point` makes a point from the iteration, the workers and which time
+/// Adds one column, for the measured network. `point` builds a point from the iteration, the workers and which time
 /// counts.
 inline void add_measured(Scaling& result, const ExchangeOptions& other) {
   const Iteration& at = result.iteration;

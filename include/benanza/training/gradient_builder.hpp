@@ -54,7 +54,7 @@ class GradientBuilder {
     if (first) return;
     place->second = emit({"Add"}, {place->second, gradient}, value(gradient).type, value(gradient).dims);
   }
-  /// Gives input `i` the gradient that `make` makes, if the input wants one.
+  /// Gives input `i` the gradient that `make` returns, if the input wants one.
   template <class Make>
   void give_input(const Node& node, std::size_t i, Make make) {
     if (wants(node, i)) give(*node.inputs[i], make());

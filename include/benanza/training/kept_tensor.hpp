@@ -23,7 +23,7 @@ enum class Saved : std::uint8_t {
 struct KeptTensor {
   std::optional<ValueId> storage{};  ///< the value whose memory it is; empty: not that of a value of the graph
   std::string name{};                ///< name of that value
-  std::string node{};                ///< the node that made it; empty: an input of the model
+  std::string node{};                ///< the node that computed it; empty: an input of the model
   std::string reader{};              ///< the first node whose gradient reads it
   std::size_t last = 0;              ///< the last node that reads it: index into the graph's nodes
   double bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TrainingGraph: one iteration of training as a graph, and the TrainingOptions to make one.
+// TrainingGraph: one iteration of training as a graph, and the TrainingOptions for it.
 #pragma once
 
 #include <benanza/model/graph.hpp>

@@ -93,7 +93,7 @@ class ActivationFolder {
     if (x) fold_gelu(erf, *x, {*scale, erf}, gone, "none");
   }
 
-  /// The node that makes a value, if it has type `type` and only one node reads the value.
+  /// The node that computes a value, if it has type `type` and only one node reads the value.
   [[nodiscard]] std::optional<std::size_t> maker(ValueId id, std::string_view type) const {
     const auto made = maker_[id];
     return made && reader(id) && graph_->nodes[*made].op_type == type ? made : std::nullopt;
@@ -120,7 +120,7 @@ class ActivationFolder {
       return fold_gelu(tanh, x, inside, gone, "tanh");
     }
   }
-  /// Adds the nodes that make the third power of x.
+  /// Adds the nodes that compute the third power of x.
   [[nodiscard]] bool add_cube(ValueId cube, ValueId x, std::vector<std::size_t>& inside) const {
     if (const auto power = maker(cube, "Pow")) {
       inside.push_back(*power);
@@ -134,7 +134,7 @@ class ActivationFolder {
     return true;
   }
 
-  /// `function` makes erf or tanh; `inside` are this node and those that compute its operand.
+  /// `function` computes erf or tanh; `inside` are this node and those that compute its operand.
   void fold_gelu(std::size_t function, ValueId x, std::vector<std::size_t> inside, std::set<std::size_t>& gone,
                  const char* approximate) {
     const ValueId result = *graph_->nodes[function].outputs[0];

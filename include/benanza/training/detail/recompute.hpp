@@ -93,7 +93,7 @@ class Recomputation {
   }
 
   TrainingGraph* iteration_;
-  std::vector<std::optional<std::size_t>> maker_;  // by value: the node of forward that makes it
+  std::vector<std::optional<std::size_t>> maker_;  // by value: the node of forward that computes it
   std::vector<std::int64_t> part_{};               // by node of forward
   std::vector<bool> leaves_{};                     // by value: it is read outside of its part
   std::vector<Node> forward_{};
