@@ -117,8 +117,8 @@ class EpilogueGroup {
     return is_8_bit(type(layer_)) ? operands(layer_).outputs[0].type : stored_type(type(layer_));
   }
 
-  /// The quantised product if it converts its result as it writes it: the sums of an integer product become floats, or
-  /// a result is dequantised or quantised by one scale.
+  /// The quantised product that also converts its result as it writes it: the sums of an integer product become floats,
+  /// or a result is dequantised or quantised by one scale.
   [[nodiscard]] std::optional<Layer> converted(const Layer& next) const {
     const DataType running = running_type();
     std::optional<DataType> to;

@@ -104,7 +104,7 @@ class StridedView {
   Dims dims_{}, strides_{};
 };
 
-/// The least bytes that a call accesses at once. Shorter contiguous runs take more time than was measured.
+/// The least number of bytes that a call accesses at once. Shorter contiguous runs take more time than was measured.
 inline constexpr std::int64_t least_run_bytes = 64;
 
 /// Whether it is a matrix with contiguous rows or, if `either`, with contiguous columns.

@@ -4,9 +4,9 @@
 // emission, JSON and the round-trip tests are written once over it. `from` reads a node of one of the `onnx_types`, or
 // returns nothing if the operator cannot describe the node; `consistent` checks whether the fields match, so that
 // shapes and costs can be computed. `family` is what reports and bounds need to treat similar operators alike. An
-// operator that only moves elements, so that a consumer could read through it, has `static constexpr bool transparent =
-// true`. The concept counts visited fields against aggregate members, because a forgotten field would merge different
-// layers.
+// operator that only moves elements, so that a consumer could read through it, declares
+// `static constexpr bool transparent = true`. The concept counts visited fields against aggregate members, because a
+// forgotten field would merge different layers.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -63,8 +63,8 @@ struct Operand {
   /// For an output that is updated in place: the index of the input whose elements it has before a call. Both have the
   /// same type and shape. Plans take both in the plain layout.
   std::optional<std::size_t> starts_as{};
-  /// When results are checked, values are multiplied by two to this power, so that anything that a plan leaves out
-  /// shows.
+  /// When results are checked, values are multiplied by two to this power, so that anything that a plan leaves out is
+  /// detected.
   int exponent = 0;
 
   /// Whether it holds numbers that are known before the first call: what an engine keeps in memory between requests.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PoolMode: how a pool reduces a window. Also reads the windows of a node.
+// PoolMode: how a pool reduces a window; and the function that reads a node's windows.
 #pragma once
 
 #include <benanza/detail/node.hpp>

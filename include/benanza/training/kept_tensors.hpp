@@ -56,7 +56,7 @@ class KeptList {
       for (const auto& output : graph.nodes[i].outputs)
         if (output) maker_[*output] = i;
   }
-  /// Whether forward, the loss or the caller allocated its memory, so that it has to be kept for backward.
+  /// Whether forward, the loss or the caller allocated its memory, so that backward finds it only if it is kept.
   [[nodiscard]] bool is_storage_made_before_backward(ValueId storage) const {
     if (iteration_->graph.value(storage).constant || owned_[storage]) return false;
     return !maker_[storage] || iteration_->phases[*maker_[storage]] < Phase::backward;

@@ -29,7 +29,7 @@ enum class Optimizer : std::uint8_t { sgd, momentum, adam, adamw };
 enum class TrainingLoss : std::uint8_t { cross_entropy, mse };
 [[nodiscard]] constexpr std::array<std::string_view, 2> enum_names(TrainingLoss) { return {"cross-entropy", "mse"}; }
 
-/// f32 throughout; or products, feature maps and gradients in 16 bits, with weights for the optimizer in f32.
+/// f32 throughout; or products, feature maps and gradients in 16 bits, while the optimizer keeps weights in f32.
 enum class Precision : std::uint8_t { f32, mixed_bf16, mixed_f16 };
 [[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(Precision) { return {"f32", "mixed", "mixed:f16"}; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// to_training_mode: forward in training mode, with additional results for what backward reads in addition to operands.
+// to_training_mode: forward in training mode, with further results that backward reads in addition to operands.
 #pragma once
 
 #include <benanza/model/graph.hpp>

@@ -66,8 +66,8 @@ inline void split_gradient(const Node& node, GradientBuilder& at) {
     return at.emit({"Concat"}, parts, type, dims, {{"axis", static_cast<std::int64_t>(axis)}});
   });
 }
-/// The elements of x that were taken get the gradients of the results, the others 0. Gradients are added if elements
-/// repeat.
+/// The elements of x that were taken get the gradients of the results, the others 0. Gradients are added if an element
+/// was taken more than once.
 inline void gather_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const ValueId dy = *at.gradient(node), x = *node.inputs[0], indices = *node.inputs[1];
