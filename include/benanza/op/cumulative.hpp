@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CumSum and CumProd: sums and products of all elements before one, along one axis.
+// CumSum and CumProd: sums and products of each element and all elements before it, along one axis.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>

@@ -97,7 +97,7 @@ struct Fourier {
   }
 
  private:
-  /// A number of the node, from an attribute or an input. Nothing if it is computed at run time.
+  /// The number in input `i`. Nothing if it is left out or computed at run time.
   [[nodiscard]] static std::optional<std::int64_t> number(const Node& node, const AnyGraph auto& graph, std::size_t i) {
     const Value* value = detail::optional_input(node, graph, i);
     const auto given = value == nullptr ? std::nullopt : detail::scalar(*value);

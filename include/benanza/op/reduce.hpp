@@ -128,8 +128,8 @@ struct Reduce {
             .outputs = {{.name = "reduced", .type = index ? DataType::i64 : type, .shape = y()}}};
   }
 
-  /// ONNX ReduceX, ArgMax, ArgMin: one operation per input element, and two for those that square or exponentiate
-  /// first.
+  /// ONNX ReduceX, ArgMax, ArgMin: one operation per input element, and two for those that first take a
+  /// magnitude, a square or an exponential.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     using enum ReduceFn;
     const bool two = fn == l1 || fn == l2 || fn == sum_square || fn == log_sum_exp;

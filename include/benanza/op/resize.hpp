@@ -71,8 +71,8 @@ struct Resize {
   }
 
   /// ONNX Resize: nearest copies. Linear and cubic interpolate one axis after the other (fewer operations than the full
-  /// stencil), with one multiply-add for each of 2 or 4 taps along each resized axis, counted once at the output's
-  /// size. Antialiasing has at least as many taps.
+  /// stencil). Only the last of these axes is counted: one multiply-add for each of 2 or 4 taps per output element.
+  /// Antialiasing has at least as many taps.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const double taps = mode == ResizeMode::nearest ? 0.0 : mode == ResizeMode::linear ? 4.0 : 8.0;
     return {.flops = (taps + static_cast<double>(post.size())) * static_cast<double>(element_count(y))};
