@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that a Pad makes, and copies that other layers hand on: what is computed from them is computed once. A
-// multiply-add is two operations, floats have 4 bytes.
+// Copies that a Pad makes, and copies that other layers pass on: what is computed from copies of one element is
+// computed once. A multiply-add is two operations, floats have 4 bytes.
 #include "least_work.hpp"
 
 #include <tuple>
@@ -16,7 +16,7 @@ constexpr auto f32 = onnx::TensorProto::FLOAT, i64 = onnx::TensorProto::INT64;
 constexpr double row = 64 * 4, square = 64 * 64 * 4, product_row = 2 * 64 * 64;
 
 TEST_CASE("a Pad shows rows again", "[floors]") {
-  // Two rows in front of eight and two behind them are among the eight.
+  // The two rows in front of the eight rows and the two behind them are copies of some of the eight.
   const std::string head = "(float[8, 64] x) => (float[12, 64] y) <int64[4] p = {2, 0, 2, 0}> { q = Pad<mode = \"" +
                            std::string(GENERATE("edge", "reflect", "wrap")) + "\">(x, p) ";
   SECTION("before a product") {
@@ -27,7 +27,7 @@ TEST_CASE("a Pad shows rows again", "[floors]") {
 }
 
 TEST_CASE("a window over an edge that is shown again adds up two of its weights", "[floors]") {
-  // 14 of 16 windows have three different cells along an axis, and the first and the last have two.
+  // 14 of 16 windows have three different cells along an axis; the first and the last have two.
   const double cells = 14 * 3 + 2 * 2;
   const std::string mode = GENERATE("edge", "reflect");
   check_least(least_layers("(float[1, 4, 16, 16] x) => (float[1, 4, 16, 16] y) "
@@ -38,7 +38,7 @@ TEST_CASE("a window over an edge that is shown again adds up two of its weights"
 }
 
 TEST_CASE("a pad that is too long to say what it shows copies nothing for certain", "[floors]") {
-  // ONNX reflects once alone: 3 rows in front of 3 are more than one reflection has.
+  // ONNX reflects only once: 3 rows in front of 3 are more than one reflection has.
   check_least(least_layers("(float[3, 64] x) => (float[6, 64] y) <int64[4] p = {3, 0, 0, 0}> { "
                            "q = Pad<mode = \"reflect\">(x, p) y = MatMul(q, w) }",
                            {{"w", f32, {64, 64}}}),
@@ -75,7 +75,7 @@ TEST_CASE("of eight equal rows one is searched for its greatest element", "[floo
 }
 
 TEST_CASE("eight equal images", "[floors]") {
-  // 4 channels of 16 x 16 places.
+  // 4 channels of 16 x 16 positions.
   constexpr double image = 4 * 256;
   const auto images = [](const std::string& side, const std::string& constants, const std::string& nodes,
                          const std::vector<Stored>& tensors = {}, const std::string& channels = "4") {
@@ -110,8 +110,8 @@ TEST_CASE("eight equal images", "[floors]") {
 }
 
 TEST_CASE("one cell at all places, with zeros around them", "[floors]") {
-  // Three different windows along each axis, at the first place, the last and between. In each the weights of the cell
-  // are added up beforehand: 4 x 4 products.
+  // Three different windows along each axis: the first, the last and those between. In each of them the weights of the
+  // cell are added up beforehand: 4 x 4 products.
   check_least(least_layers("(float[1, 4, 1, 1] x) => (float[1, 4, 16, 16] y) <int64[4] s = {1, 4, 16, 16}, "
                            "int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> { e = Expand(x, s) q = Pad(e, p) y = Conv(q, w) }",
                            {{"w", f32, {4, 4, 3, 3}}}),
@@ -166,14 +166,16 @@ TEST_CASE("norms of equal elements are constants", "[floors]") {
 
 TEST_CASE("a choice between a row and itself repeats it where the condition has more rows", "[floors]") {
   SECTION("before a product") {
-    // It has 2 x 64 x 64 operations of one row. x has 64 floats, w and y 64 x 64 each; the condition is not read.
+    // The product has 2 x 64 x 64 operations, for one row. x has 64 floats, w and y have 64 x 64 each; the condition is
+    // not read.
     const std::string sizes = GENERATE("(bool[64, 1] c, float[1, 64] x)", "(bool[64, 64] c, float[64] x)");
     check_least(
         least_layers(sizes + " => (float[64, 64] y) { p = Where(c, x, x) y = MatMul(p, w) }", {{"w", f32, {64, 64}}}),
         {product_row, row + square, square});
   }
   SECTION("beside what makes the condition") {
-    // 64 maxima with 0, of the 64 floats of x, are y. z and w are not read, nor are they multiplied and compared.
+    // y consists of 64 maxima with 0, one for each of the 64 floats of x. z and w are not read, nor are they multiplied
+    // and compared.
     check_least(least_layers("(float[64, 64] z, float[1, 64] x) => (float[64, 64] y) { m = MatMul(z, w) "
                              "c = Greater(m, z) p = Where(c, x, x) y = Relu(p) }",
                              {{"w", f32, {64, 64}}}),
@@ -182,7 +184,7 @@ TEST_CASE("a choice between a row and itself repeats it where the condition has 
 }
 
 TEST_CASE("rows between two rows differ by their weights", "[floors]") {
-  // Rows 1 to 6 of 8 are sums of two rows of x, by two weights each; a product has all eight.
+  // Rows 1 to 6 of 8 are sums of two rows of x, each with a weight of its own; a product has all eight.
   check_least(
       least_layers("(float[2, 64] x) => (float[8, 64] y) <int64[2] s = {8, 64}> { "
                    "q = Resize<mode = \"linear\", coordinate_transformation_mode = \"align_corners\">(x, , , s) "
@@ -216,7 +218,7 @@ TEST_CASE("channels with copies beside channels without", "[floors]") {
     const double images = 8 * 16 * 4 + 8 * 64 * 4;
     check_least(least_layers(head + "y = Conv(c, w) }", {{"w", f32, {8, 16, 1, 1}}}),
                 {2 * 64 * 16 + 2 * 64 * 64, images + 8 * 16 * 4, 8 * 64 * 4});
-    // Windows of three along an axis of doubled cells have two different cells, or one at an edge.
+    // Windows of three cells along an axis of doubled cells have two different cells, or one at an edge.
     const double doubled = 6 * 2 + 2, single = 6 * 3 + 2 * 2;
     check_least(least_layers(head + "y = Conv<pads = [1, 1, 1, 1]>(c, w) }", {{"w", f32, {8, 16, 3, 3}}}),
                 {2 * 64 * (doubled * doubled + single * single), images + 8 * 16 * 9 * 4, 8 * 64 * 4});
@@ -230,7 +232,7 @@ TEST_CASE("channels with copies beside channels without", "[floors]") {
     const double images = 8 * 16 * 4 + 8 * 64 * 4, doubled = 6 * 2 + 2, single = 6 * 3 + 2 * 2;
     check_least(least_layers(head + "q = Pad(c, p) y = Conv(q, w) }", {{"w", f32, {8, 16, 3, 3}}}),
                 {2 * 64 * (doubled * doubled + single * single), images + 8 * 16 * 9 * 4, 8 * 64 * 4});
-    // Ones around them are elements like others: of windows of three two differ, or three.
+    // Ones around them count like other elements: windows of three cells have two different ones, or three.
     check_least(least_layers(head + "q = Pad(c, p, one) y = Conv(q, w) }", {{"w", f32, {8, 16, 3, 3}}}),
                 {2 * 64 * (16 * 16 + 24 * 24), images + 8 * 16 * 9 * 4, 8 * 64 * 4});
   }
@@ -332,7 +334,7 @@ TEST_CASE("all pairs of 128 rows of four columns and 128 others", "[floors]") {
 
 TEST_CASE("few positions of a long axis differ from the others", "[floors]") {
   SECTION("100 of 10,000, because one of 100 rows does") {
-    // They and the others are maxima with 0 of the two numbers of x.
+    // These and the others are maxima with 0 of the two numbers of x.
     std::string places = "0, 0, 0, 0, 0, 0, 0, 1";
     for (int i = 8; i < 100; ++i) places += ", 0";
     const auto [columns, rows, joined] =
@@ -344,7 +346,7 @@ TEST_CASE("few positions of a long axis differ from the others", "[floors]") {
     CHECK(model.single.layers.front().needed.flops.value == Approx(2));
   }
   SECTION("1,000 of 9,000, which a Concat puts between copies") {
-    // They and one of the copies are maxima with 0.
+    // These and one of the copies are maxima with 0.
     const benanza::ModelLayers model = least_layers(
         "(float[1] x, float[1000] z) => (float[9000] y) <int64[1] s = {2000}> { e = Expand(x, s) "
         "c = Concat<axis = 0>(e, z, e, e, e) y = Relu(c) }");
@@ -353,7 +355,7 @@ TEST_CASE("few positions of a long axis differ from the others", "[floors]") {
 }
 
 TEST_CASE("a mean over an image and the zeros around it", "[floors]") {
-  // It adds 8 x 8 elements of each of 4 channels.
+  // It adds the 8 x 8 elements of each of 4 channels.
   check_least(least_layers("(float[1, 4, 8, 8] x) => (float[1, 4, 1, 1] y) <int64[8] p = {0, 0, 8, 8, 0, 0, 8, 8}> { "
                            "q = Pad(x, p) y = GlobalAveragePool(q) }"),
               {4 * 64, 4 * 64 * 4, 4 * 4});
@@ -373,7 +375,7 @@ TEST_CASE("channels that are joined to themselves", "[floors]") {
                             "y = " + node + " }",
                         further.empty() ? std::vector<Stored>{{"w", f32, weights}} : std::vector<Stored>{});
   };
-  // 6 places along an axis have 3 taps, two have 2.
+  // 6 positions along an axis have 3 taps, two have 2.
   const double taps = 22 * 22, image = 4 * 64 * 4;
   SECTION("multiply weights that are added up beforehand") {
     check_least(joined("Conv<pads = [1, 1, 1, 1]>(c, w)", {4, 8, 3, 3}),
@@ -392,7 +394,7 @@ TEST_CASE("channels that are joined to themselves", "[floors]") {
 
 TEST_CASE("windows of zeros beside a window of two elements", "[floors]") {
   // 0 a a a a a b 0 0 in windows of two: the mean of a and b is an addition in each of 4,096 channels. As many elements
-  // are read as there are windows, since two of zeros alone make up for it.
+  // are read as there are windows, because two windows that hold only zeros make up for it.
   const benanza::ModelLayers model = least_layers(
       "(float[1, 4096, 1, 2] x) => (float[1, 4096, 1, 8] y) "
       "<int64[8] p = {0, 0, 0, 1, 0, 0, 0, 2}, int64[6] i = {0, 0, 0, 0, 0, 1}> { "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models so small that the least an engine has to do can be counted by hand: the bytes that have to be read and
-// written, and the operations. A floor above that is not one.
+// Models so small that the least work of an engine can be counted by hand: the bytes that it has to read and write, and
+// the operations. A floor above that is wrong.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/fusion/model_layers.hpp>
@@ -21,7 +21,7 @@ struct Weight {
   double bytes_each = 4;
 };
 
-/// A model with weights of zeros.
+/// A model whose weights are zeros.
 ModelLayers layers_of(const std::string& text, const std::vector<Weight>& weights, int opset = 21) {
   auto model = testing::parse_model(
       text, "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) + ", \"com.microsoft\" : 1]>");
@@ -84,7 +84,7 @@ TEST_CASE("weights count the bytes that the file stores", "[floors]") {
     const auto model =
         layers_of("g (int64[2] i) => (float[2, 256] y) { v = Cast<to = 1>(w) y = Gather<axis = 0>(v, i) }",
                   {{"w", f16, {512, 256}, 2}});
-    CHECK(model.single.model_reads.value == 2 * 8 + 256 * 2);  // both may pick the same
+    CHECK(model.single.model_reads.value == 2 * 8 + 256 * 2);  // both may pick the same row
   }
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("what does not change in a loop counts once", "[floors]") {
           on = Identity(go) p = MatMul(c, w) h2 = Add(h, p) }> })";
   const auto model = layers_of(text, {{"w", f32, {64, 64}}});
   CHECK(flops(model) == 2 * 64 * 64 + 50 * 64);
-  // A product of what the last pass made is another one each time.
+  // A product of what the last pass made is a different one in each pass.
   std::string changing = text;
   changing.replace(changing.find("MatMul(c"), 8, "MatMul(h");
   CHECK(flops(layers_of(changing, {{"w", f32, {64, 64}}})) == 50 * (2 * 64 * 64 + 64));
@@ -116,13 +116,13 @@ TEST_CASE("zeros that a Pad adds in front of a convolution are not multiplied", 
             pad + " y = Conv(v, w) }",
         {{"w", f32, {4, 8, 3, 3}}});
   };
-  // Taps in range of 3 in 16 with a zero at each end: 14 * 3 + 2 * 2 = 46 for each axis.
+  // Taps in range, of 3 taps at 16 positions with a zero at each end: 14 * 3 + 2 * 2 = 46 for each axis.
   const double in_range = 2.0 * 4 * 8 * 46 * 46;
   const auto model = padded(GENERATE("Pad(x, p)", "Pad(x, p, zero)"));
   CHECK(flops(model) == in_range);
   CHECK(model.fused.layers.size() == 1);
   CHECK(model.fused.layers[0].read_activations.value == 8 * 16 * 16 * 4);
-  // Other values are: 16 outputs of 3 taps along each axis.
+  // Values other than zero are multiplied: 16 outputs of 3 taps along each axis.
   CHECK(flops(padded("Pad(x, p, one)")) == 2.0 * 4 * 8 * 48 * 48);
   CHECK(flops(padded("Pad<mode = \"reflect\">(x, p)")) == 2.0 * 4 * 8 * 48 * 48);
 }
@@ -136,7 +136,8 @@ TEST_CASE("a Resize that shrinks reads the cells that its results are made of", 
         {});
     return model.single.model_reads.value;
   };
-  // One cell in four along each axis; results that lie halfway between two cells need two, by cubic functions four.
+  // One cell in four along each axis. Results that lie halfway between two cells need two cells, and with cubic
+  // functions four.
   CHECK(reads(R"(mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor")") ==
         4 * 16 * 16 * 4);
   CHECK(reads(R"(mode = "linear", coordinate_transformation_mode = "asymmetric")") == 4 * 16 * 16 * 4);
@@ -146,8 +147,8 @@ TEST_CASE("a Resize that shrinks reads the cells that its results are made of", 
 }
 
 TEST_CASE("pairs that is_causal hides are not computed", "[floors]") {
-  // One head of depth 8, 2,048 tokens: a pair of a query and a key takes 2 * (8 + 8) operations and 6 of scale and
-  // softmax. Causal: 1 + 2 + ... + 2,048 pairs.
+  // One head of depth 8, 2,048 tokens: a pair of a query and a key takes 2 * (8 + 8) operations for the products and 6
+  // for scale and softmax. Causal: 1 + 2 + ... + 2,048 pairs.
   const double pair = 2 * (8 + 8) + 6, tensor = 2048 * 8 * 4;
   const auto attention = [](const std::string& attributes) {
     return layers_of(
@@ -164,7 +165,7 @@ TEST_CASE("pairs that is_causal hides are not computed", "[floors]") {
 }
 
 TEST_CASE("an update in place costs what it writes", "[floors]") {
-  // One row of 64 floats in a cache of 4,096, and its place, an i64.
+  // One row of 64 floats in a cache of 4,096 rows, and its index, an i64.
   const auto model = layers_of(
       "g (float[4096, 64] c, int64[1, 1] p, float[1, 64] r) => (float[4096, 64] y) { y = ScatterND(c, p, r) }", {});
   CHECK(flops(model) == 0);

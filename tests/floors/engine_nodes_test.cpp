@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of com.microsoft that engines put in the place of several: their arithmetic and their bytes are counted as
-// those of ONNX's own, so that bounds are not partial. A multiply-add is two operations, floats have 4 bytes.
+// Nodes of com.microsoft that engines write instead of several ONNX nodes: their arithmetic and their bytes are counted
+// like those of ONNX's own nodes, so that bounds are not partial. A multiply-add is two operations, floats have 4
+// bytes.
 #include "least_work.hpp"
 
 namespace engine_nodes {
@@ -45,7 +46,7 @@ TEST_CASE("of com.microsoft's products the rows and columns count that are read"
 }
 
 TEST_CASE("of com.microsoft's layers in 8 bits those rows count that are read", "[floors]") {
-  // Bytes, and a scale of 4 with a zero point of 1.
+  // The rows are bytes; a scale has 4 bytes, a zero point 1.
   const auto rows = [](const std::string& inputs, const std::string& y, const std::string& nodes) {
     return least_layers(
         "(" + inputs + ") => (uint8" + y +
@@ -83,14 +84,14 @@ TEST_CASE("com.microsoft's attention for the last token", "[floors]") {
   constexpr double row = 64 * 4;
   const std::string last = "<int64[1] a = {31}, int64[1] b = {32}, int64[1] axis = {1}> { ";
   SECTION("projects its query alone, with keys and values of all tokens") {
-    // 2 heads of depth 32, 32 keys: 2 * (32 + 32) operations and 6 of scale and softmax.
+    // 2 heads of depth 32, 32 keys: 2 * (32 + 32) operations for the products and 6 for scale and softmax.
     check_least(least_layers("(float[1, 32, 64] x) => (float[1, 1, 64] y) " + last +
                                  "h = com.microsoft.Attention<num_heads = 2>(x, w, c) y = Slice(h, a, b, axis) }",
                              {{"w", f32, {64, 192}}, {"c", f32, {192}}}),
                 {(2 * 64 + 1) * (32 * 128 + 64) + 2 * 32 * (2 * 64 + 6), 32 * row + 64 * 192 * 4 + 192 * 4, row});
   }
   SECTION("reads its query in rows of two queries, a key and a value") {
-    // Depth 64. Two lengths of 4 bytes.
+    // Depth 64, and two lengths of 4 bytes.
     check_least(least_layers("(float[1, 32, 256] x, int32[1] l, int32 t) => (float[1, 1, 128] y) " + last +
                              "h, k, v = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>"
                              "(x, , , , , l, t) y = Slice(h, a, b, axis) }"),
@@ -100,7 +101,7 @@ TEST_CASE("com.microsoft's attention for the last token", "[floors]") {
 
 TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
   SECTION("Attention: 16 tokens of 64 numbers by 64 x 192 weights, a bias, 4 heads of depth 16") {
-    // A pair of a query and a key takes 2 * (16 + 16) operations and 6 of scale and softmax.
+    // A pair of a query and a key takes 2 * (16 + 16) operations for the products and 6 for scale and softmax.
     const auto attention = [](const std::string& attributes) {
       return least_layers("(float[1, 16, 64] x) => (float[1, 16, 64] y) { y = com.microsoft.Attention<num_heads = 4" +
                               attributes + ">(x, w, b) }",
@@ -111,12 +112,12 @@ TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
     const auto model = attention("");
     check_least(model, {projection + 16 * 16 * pair, reads, writes});
     CHECK(model.single.unknown.empty());
-    // Each token sees itself and those before it: 1 + 2 + ... + 16 pairs.
+    // Each token sees itself and the tokens before it: 1 + 2 + ... + 16 pairs.
     check_least(attention(", unidirectional = 1"), {projection + 16 * 17 / 2 * pair, reads, writes});
   }
   SECTION("GroupQueryAttention: one token behind 1,023 in a cache, 2 heads of depth 64 that share keys and values") {
-    // 1,024 pairs of a head. What is read: queries of two heads, a key and a value, two caches, two i32. The new caches
-    // hold inputs as they are, so that the result alone is written.
+    // 1,024 pairs per head. Reads: queries of two heads, a key and a value, two caches, two i32. The new caches hold
+    // inputs unchanged, so that only the result is written.
     constexpr double row = 64 * 4;
     const auto model = least_layers(R"((float[1, 1, 128] q, float[1, 1, 64] k, float[1, 1, 64] v,
         float[1, 1, 1023, 64] pk, float[1, 1, 1023, 64] pv, int32[1] l, int32 t) =>
@@ -126,7 +127,7 @@ TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
     CHECK(model.single.unknown.empty());
   }
   SECTION("GroupQueryAttention: 9 keys in a cache with room for 1,024, and one of the call") {
-    // 10 pairs of a head. The lengths are in the file.
+    // 10 pairs per head. The lengths are in the file.
     constexpr double row = 64 * 4;
     check_least(least_layers(R"((float[1, 1, 128] q, float[1, 1, 64] k, float[1, 1, 64] v,
         float[1, 1, 1024, 64] pk, float[1, 1, 1024, 64] pv) =>
@@ -215,7 +216,7 @@ TEST_CASE("of layers whose channels lie last the places and channels count that 
 }
 
 TEST_CASE("of the angles of positions that data give one row is certain", "[floors]") {
-  // 16 tokens of two heads of depth 64: 3 operations an element.
+  // 16 tokens of two heads of depth 64: 3 operations per element.
   constexpr double flops = 3 * 16 * 128, x = 16 * 128 * 4, angles = 32 * 4;
   const std::vector<Stored> tables{{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}};
   check_least(least_layers(R"((float[1, 16, 128] x, int64[1, 16] p) => (float[1, 16, 128] y) {
@@ -235,7 +236,7 @@ TEST_CASE("of the angles of positions that data give one row is certain", "[floo
 }
 
 TEST_CASE("a token that is rotated needs its position alone", "[floors]") {
-  // One of 16 tokens, two heads of depth 64: 3 operations an element, a position of 8 bytes, 32 cosines and sines.
+  // One of 16 tokens, two heads of depth 64: 3 operations per element, a position of 8 bytes, 32 cosines and sines.
   constexpr double token = 128 * 4;
   check_least(least_layers(R"((float[1, 2, 16, 64] x, int64[1, 16] p) => (float[1, 2, 1, 64] y)
       <int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {2}> {
@@ -247,13 +248,13 @@ TEST_CASE("a token that is rotated needs its position alone", "[floors]") {
         r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
                            {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),
               {3 * 128, token + 8 + 2 * 32 * 4, token});
-  // The position of the first token is given: that of the last follows from it.
+  // The position of the first token is given; that of the last token follows from it.
   check_least(least_layers(R"((float[1, 16, 128] x, int64[1] p) => (float[1, 1, 128] y)
       <int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {1}> {
         r = com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s) y = Slice(r, a, b, axes) })",
                            {{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}}),
               {3 * 128, token + 8 + 2 * 32 * 4, token});
-  // Tables that have the angles of each token.
+  // Tables that hold the angles of each token.
   const std::vector<Stored> tables{{"c", f32, {1, 16, 32}}, {"s", f32, {1, 16, 32}}};
   const std::string last = "<int64[1] a = {15}, int64[1] b = {16}, int64[1] axes = {";
   check_least(least_layers("(float[1, 2, 16, 64] x) => (float[1, 2, 1, 64] y) " + last +

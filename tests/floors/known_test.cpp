@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of which some elements are known before a request comes, or are never read: crops, diagonals, triangles,
-// repeated rows, hidden scores. What is left is counted by hand: a multiply-add is two operations, floats have 4 bytes.
+// Models in which some elements are known before a request arrives, or are never read: crops, diagonals, triangles,
+// repeated rows, hidden scores. The rest is counted by hand: a multiply-add is two operations, floats have 4 bytes.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/fusion/model_layers.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace benanza;
 
-/// A matrix of floats in the file; one for each of some batches and heads, if there are any.
+/// A matrix of floats in the file; with `leading` dimensions, one matrix for each batch and head.
 struct Matrix {
   std::string name{};
   std::int64_t rows = 1, columns = 1;
@@ -61,7 +61,7 @@ float causal(std::int64_t r, std::int64_t c) { return c > r ? hidden : 0.0F; }
 }  // namespace
 
 TEST_CASE("a crop counts what it keeps", "[floors]") {
-  // 32 x 32 of 64 x 64 places of 4 channels.
+  // 32 x 32 of 64 x 64 positions, 4 channels.
   const std::string crop = "<int64[8] p = {0, 0, -16, -16, 0, 0, -16, -16}> { ";
   SECTION("of an input") {
     check_known(
@@ -94,7 +94,7 @@ TEST_CASE("an Einsum with a label twice reads the diagonal", "[floors]") {
   check_known(model("100, 100", "", "ii->"), 100 + 100, 100 * 4);  // a maximum and an addition each
   check_known(model("5, 100, 100", "5, 100", "bii->bi"), 500, 500 * 4);
   check_known(model("5, 100, 100", "5", "bii->b"), 500 + 500, 500 * 4);
-  // The trace of a product: 100 sums of 8 products; all of both operands.
+  // The trace of a product: 100 sums of 8 products; both operands are read whole.
   check_known(known_layers("(float[100, 8] x, float[8, 100] w) => (float[100] y) "
                            "{ p = MatMul(x, w) y = Einsum<equation = \"ii->i\">(p) }"),
               2 * 100 * 8, 2 * 800 * 4);
@@ -112,7 +112,7 @@ TEST_CASE("a Resize of which a part is read needs the cells of that part", "[flo
                         ">(m, " + region + ", s) y = Slice(r, a, b, axes) }");
   };
   const auto needed_of_x = [](const ModelLayers& model) { return model.single.layers[0].needed.flops.value / 2; };
-  // Twice as large: results 0 to 7 lie at -0.25 to 3.25, so between cells 0 and 4.
+  // Twice as large: results 0 to 7 lie at -0.25 to 3.25, that is, between cells 0 and 4.
   CHECK(needed_of_x(cropped("mode = \"linear\"", "2", 512, 0, 8)) == Approx(5 * 5));
   CHECK(needed_of_x(cropped("mode = \"linear\"", "2", 512, 0, 8, "none")) == Approx(5 * 5));  // as exporters write it
   // The nearest of these are cells 0 to 3; cubic functions need two on each side, -2 to 5.
@@ -121,12 +121,12 @@ TEST_CASE("a Resize of which a part is read needs the cells of that part", "[flo
   // A quarter of the size, asymmetric: results 3 and 4 are cells 12 and 16.
   CHECK(needed_of_x(cropped("mode = \"linear\", coordinate_transformation_mode = \"asymmetric\"", "0.25", 64, 3, 2)) ==
         Approx(2 * 2));
-  // A mean of windows: result 3 lies at 13.5, cells less than 4 away are 10 to 17.
+  // A mean over windows: result 3 lies at 13.5; the cells that are less than 4 away are 10 to 17.
   CHECK(needed_of_x(cropped("mode = \"linear\", antialias = 1", "0.25", 64, 3, 1)) == Approx(8 * 8));
 }
 
 TEST_CASE("a Resize reads the region that it cuts out", "[floors]") {
-  // Cells 0 to 127.5 of 255 along each axis in 8 steps: places 0, 18.2, ..., 127.5, two cells each but for the first.
+  // Cells 0 to 127.5 of 255 along each axis in 8 steps: at 0, 18.2, ..., 127.5, two cells each except for the first.
   const auto model = known_layers(R"((float[1, 1, 256, 256] x) => (float[1, 1, 8, 8] y)
       <float[8] roi = {0, 0, 0, 0, 1, 1, 0.5, 0.5}, int64[4] s = {1, 1, 8, 8}> {
         r = Relu(x) y = Resize<mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize">(r, roi, , s) })");
@@ -134,7 +134,7 @@ TEST_CASE("a Resize reads the region that it cuts out", "[floors]") {
 }
 
 TEST_CASE("products of a OneHot pick rows", "[floors]") {
-  // An index may lie outside: then the row is zeros, and nothing of the table is read.
+  // An index may lie outside of the table: then the row is zeros, and nothing of the table is read.
   const auto model = known_layers(R"((int64[16] i, float[1000, 64] w) => (float[16, 64] y)
       <int64 depth = {1000}, float[2] values = {0, 1}> { h = OneHot(i, depth, values) y = MatMul(h, w) })");
   check_known(model, 0, 16 * 8);
@@ -197,7 +197,7 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
                 2 * 8 * half, 2 * 8 * 64 * 4);
   }
   SECTION("two matrices of the file: the numbers beside their diagonals") {
-    // Three numbers of a row, two of the first and the last.
+    // Three numbers in each row, two in the first and the last.
     const auto model = known_layers(
         "(float[2, 64, 16] z) => (float[2, 64, 16] y) { y = MatMul(t, z) }",
         {{"t",
@@ -272,8 +272,8 @@ TEST_CASE("products of repeated rows are one product", "[floors]") {
 }
 
 TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
-  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs of a head. A pair takes 2 * (8 + 8) operations, scale, mask and
-  // softmax 7.
+  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs per head. A pair takes 2 * (8 + 8) operations for the products
+  // and 7 for scale, mask and softmax.
   const double pairs = 2 * 128 * 129 / 2, of_pair = 2 * 16 + 7, qkv = 3 * 2 * 128 * 8 * 4;
   const std::string operands =
       "(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) => "
@@ -322,7 +322,7 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
     check_known(masked("", places + "b = Greater(j, i) d = Where(b, low, c)"), pairs * of_pair, qkv + 8);
   }
   SECTION("a window of 32") {
-    // 1 + 2 + ... + 32 pairs, then 96 times 32.
+    // 1 + 2 + ... + 32 pairs, then 96 times 32 pairs.
     check_known(
         masked(", int64 before = {31}", places + "f = Sub(i, before) g = GreaterOrEqual(j, f) h = LessOrEqual(j, i) "
                                                  "b = And(g, h) d = Where(b, c, low)"),
@@ -438,8 +438,8 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                 pairs * of_pair, qkv + 4);
   }
   SECTION("a score that is taken where a hidden one is not equal to what hides it counts") {
-    // All pairs count, with a sum, a comparison and a choice each. A hidden score is taken to be lower than any number,
-    // so the 127 * 128 / 2 sums and comparisons of hidden scores are known.
+    // All pairs count, with one addition, one comparison and one choice each. A hidden score is taken to be lower than
+    // any number, so the 127 * 128 / 2 sums and comparisons of hidden scores are known.
     check_known(masked("", "e = Add(c, m) b = Equal(e, low) d = Where(b, zero, c)",
                        {{"m", 128, 128, [](auto r, auto c) { return c > r ? -10000.0F : 0.0F; }}}),
                 2 * (128 * 128 * (of_pair + 2) - 2 * 127 * 128 / 2), qkv + 3 * 4);
@@ -451,8 +451,8 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
 }
 
 TEST_CASE("a mask that is small enough to be computed hides scores like a large one", "[floors]") {
-  // 2 heads of depth 8, 16 tokens: 16 * 17 / 2 pairs of a head. A pair takes 2 * (8 + 8) operations, mask and
-  // softmax 6.
+  // 2 heads of depth 8, 16 tokens: 16 * 17 / 2 pairs per head. A pair takes 2 * (8 + 8) operations for the products and
+  // 6 for mask and softmax.
   const auto check_masked = [](const std::string& mask) {
     check_known(known_layers("(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => "
                              "(float[1, 2, 16, 8] y) <float low = {-10000}, float zero = {0}, bool yes = {1}, "
@@ -480,7 +480,7 @@ TEST_CASE("a mask that is small enough to be computed hides scores like a large 
 }
 
 TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask itself", "[floors]") {
-  // 2 heads of depth 8. A pair takes 2 * (8 + 8) operations, mask and softmax 6.
+  // 2 heads of depth 8. A pair takes 2 * (8 + 8) operations for the products and 6 for mask and softmax.
   const auto check_masked = [](const std::string& mask, const Matrix& stored, std::int64_t keys, double pairs) {
     const std::string shape = "float[1, 2, " + std::to_string(keys) + ", 8] ";
     check_known(known_layers("(float[1, 2, 128, 8] q, " + shape + "k, " + shape +
@@ -521,8 +521,8 @@ TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask 
 }
 
 TEST_CASE("a choice between two numbers that hide a score hides it whatever the condition is", "[floors]") {
-  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs of a head, with 2 * (8 + 8) operations, mask and softmax 6. A
-  // place of the mask, which both heads share, takes a sum, a comparison and a choice.
+  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs per head, each with 2 * (8 + 8) operations, and 6 for mask and
+  // softmax. An element of the mask, which both heads share, takes an addition, a comparison and a choice.
   const double places = 128 * 129 / 2;
   check_known(known_layers(R"((float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v,
       float[1, 1, 1, 128] given) => (float[1, 2, 128, 8] y) <float low = {-10000}, float zero = {0},
@@ -574,7 +574,7 @@ TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself"
     check_masked(make_model_layers(testing::import_model(model)));
   }
   SECTION("of the columns of half of the keys") {
-    // The left half of the mask: 64 * 65 / 2 places of the first 64 rows and 64 * 64 of the others.
+    // The left half of the mask: 64 * 65 / 2 elements of the first 64 rows and 64 * 64 of the others.
     const auto model = known_layers(masked(R"(l = Slice(u, none, half, last) g = Slice(given, none, half, last)
         s = Add(l, g) e = Equal(s, zero) w = Where(e, low, l) j = Range(start, end, one)
         h = Slice(j, none, half, none) o = Transpose<perm = [3, 0, 1, 2]>(u) x = Transpose<perm = [3, 0, 1, 2]>(w)
@@ -583,7 +583,7 @@ TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself"
   }
   SECTION("of which a part is added") {
     check_masked(known_layers(masked(padded + "m = Slice(w, none, whole, last)")));
-    // The last 128 of 256 queries and keys.
+    // The last 128 queries and keys of 256.
     check_masked(known_layers(
         masked("b = Slice(u, whole, all, rows) g = Concat<axis = -1>(given, given) s = Add(b, g) e = Equal(s, zero) "
                "w = Where(e, low, b) m = Slice(w, whole, all, last)",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic and the bytes that a floor counts of a model, for tests that count them by hand.
+// The arithmetic and the bytes that a floor counts for a model, for tests that count them by hand.
 #pragma once
 
 #include "support/catch.hpp"
@@ -38,7 +38,7 @@ inline ModelLayers least_layers(const std::string& text, const std::vector<Store
   return make_model_layers(import_model(model));
 }
 
-/// What an engine has to do at least.
+/// The least work of an engine.
 struct Least {
   double flops = 0, reads = 0, writes = 0;
 };

@@ -26,7 +26,7 @@ double needed_flops(const LayerGraph& graph) {
   });
 }
 
-/// The arithmetic in both forms, the bytes of inputs, and all arithmetic with what no output needs.
+/// The arithmetic in both forms, the bytes of inputs, and the whole arithmetic, which includes what no output needs.
 void check(const ModelLayers& model, double flops, double reads) {
   CHECK(needed_flops(model.single) == Approx(flops));
   CHECK(needed_flops(model.fused) == Approx(flops));
@@ -37,7 +37,7 @@ void check(const ModelLayers& model, double flops, double reads) {
   CHECK(all - dead == Approx(flops));
 }
 
-/// A product of 16 rows by `readers`.
+/// A product of 16 rows, which `readers` read.
 ModelLayers product_read_by(const std::string& results, const std::string& constants, const std::string& readers) {
   return layers_of("(float[16, 8] x, float[8, 4] w) => (" + results + ") <" + constants + "> { h = MatMul(x, w) " +
                    readers + " }");
@@ -46,7 +46,7 @@ ModelLayers product_read_by(const std::string& results, const std::string& const
 }  // namespace
 
 TEST_CASE("of logits the last token's alone are computed", "[floors]") {
-  // 256 tokens of 64 numbers, 1,000 words: one row of x, all weights; the program has the index.
+  // 256 tokens of 64 numbers, 1,000 words: one row of x, all weights. The index is in the program.
   const double flops = 2.0 * 64 * 1000, reads = 64 * 4 + 64 * 1000 * 4;
   const std::string head = "(float[256, 64] x, float[64, 1000] w) => (float[";
   SECTION("a list of one index") {
@@ -96,7 +96,7 @@ TEST_CASE("of 197 tokens the first is a class", "[floors]") {
     CHECK(model.single.dead.empty());
   }
   SECTION("heads between a reshape and a transposition") {
-    // One token of 16, both heads.
+    // One token of 16, in both heads.
     const auto model = layers_of(R"((float[1, 16, 8] x, float[8, 8] w) => (float[1, 2, 4] y)
         <int64[4] heads = {1, 16, 2, 4}, int64 last = {15}> {
           h = MatMul(x, w) r = Reshape(h, heads) t = Transpose<perm = [0, 2, 1, 3]>(r) y = Gather<axis = 2>(t, last) })");
@@ -121,7 +121,7 @@ TEST_CASE("readers of different parts add up", "[floors]") {
     check(model, rows(3), 3 * 8 * 4 + weights);
   }
   SECTION("two rows and one column") {
-    // 2 x 4 and 16 x 1 elements, two of them in both: 22 sums of 8. All of x, all of w.
+    // 2 x 4 and 16 x 1 elements, two of them in both: 22 sums of 8 products. All of x and w.
     const auto model =
         product_read_by("float[2, 4] y, float[16, 1] z", "int64[1] a = {0}, int64[1] b = {2}, int64[1] c = {1}",
                         "y = Slice(h, a, b, a) z = Slice(h, a, c, c)");
@@ -147,7 +147,7 @@ TEST_CASE("readers of different parts add up", "[floors]") {
     check(model, 4 * 8, 4 * 8 * 4);
   }
   SECTION("a half of a Concat of inputs") {
-    // Rows 2 to 5 of 4 + 4, each of 8 numbers.
+    // Rows 2 to 5 of 4 + 4, with 8 numbers each.
     const auto model = layers_of(R"((float[4, 8] x, float[4, 8] z) => (float[4, 8] y)
         <int64[1] a = {2}, int64[1] b = {6}> { c = Concat<axis = 0>(x, z) r = Relu(c) y = Slice(r, a, b) })");
     check(model, 4 * 8, 4 * 8 * 4);
@@ -187,26 +187,26 @@ TEST_CASE("a cropped convolution", "[floors]") {
     check(model, 2 * 1 * 2 * 22 * 22, 2 * 8 * 8 * 4 + weights / 3);
   }
   SECTION("one group of two") {
-    // Channels 2 and 3 of y are of the second group: two filters of 2 channels, 36 places of 9 taps.
+    // Channels 2 and 3 of y belong to the second group: two filters of 2 channels, 36 positions of 9 taps.
     const auto model = layers_of(R"((float[1, 4, 8, 8] x, float[4, 2, 3, 3] w) => (float[1, 2, 6, 6] y)
         <int64[1] a = {2}, int64[1] b = {4}, int64[1] axes = {1}> { h = Conv<group = 2>(x, w) y = Slice(h, a, b, axes) })");
     check(model, 2 * 2 * 2 * 36 * 9, 2 * 8 * 8 * 4 + 2 * 2 * 9 * 4);
   }
   SECTION("every other place, by a stride") {
-    // 4 x 4 of 8 x 8 places of 4 channels are read: as many maxima, and a 1x1 convolution to 2 channels.
+    // 4 x 4 of 8 x 8 positions of 4 channels are read: as many maxima, and a 1x1 convolution to 2 channels.
     const auto model = layers_of(R"((float[1, 4, 8, 8] x, float[2, 4, 1, 1] w) => (float[1, 2, 4, 4] y) {
         r = Relu(x) y = Conv<strides = [2, 2]>(r, w) })");
     check(model, 4 * 16 + 2 * 2 * 4 * 16, 4 * 16 * 4 + 2 * 4 * 4);
   }
   SECTION("a transposed convolution") {
-    // Stride 2, 2x2 taps: each of 2 x 2 places of the result has one tap, of place 0 of x; 2 channels in, 3 out.
+    // Stride 2, 2x2 taps: each of 2 x 2 positions of the result has one tap, of position 0 of x; 2 channels in, 3 out.
     const auto model = layers_of(R"((float[1, 2, 4, 4] x, float[2, 3, 2, 2] w) => (float[1, 3, 2, 2] y)
         <int64[2] a = {0, 0}, int64[2] b = {2, 2}, int64[2] axes = {2, 3}> {
           h = ConvTranspose<strides = [2, 2]>(x, w) y = Slice(h, a, b, axes) })");
     check(model, 2 * 2 * 3 * 4, 2 * 4 + 2 * 3 * 4 * 4);
   }
   SECTION("a pool that leaves out the last row and column") {
-    // 2x2 windows at 3 x 3 places of 7 x 7: one comparison for each tap, and 6 x 6 maxima before.
+    // 2x2 windows at 3 x 3 positions of 7 x 7: one comparison for each tap, and 6 x 6 maxima before.
     const auto model = layers_of(R"((float[1, 1, 7, 7] x) => (float[1, 1, 3, 3] y) {
         r = Relu(x) y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(r) })");
     check(model, 36 + 36, 36 * 4);
@@ -214,7 +214,8 @@ TEST_CASE("a cropped convolution", "[floors]") {
 }
 
 TEST_CASE("attention for one token of 16", "[floors]") {
-  // 2 heads of depth 8: a pair of a query and a key takes 2 * (8 + 8) operations and 6 of scale and softmax.
+  // 2 heads of depth 8: a pair of a query and a key takes 2 * (8 + 8) operations for the products and 6 for scale and
+  // softmax.
   const auto model_of = [](const std::string& attributes, int token) {
     return layers_of(
         "(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => (float[1, 2, 8] y) "
@@ -229,8 +230,8 @@ TEST_CASE("attention for one token of 16", "[floors]") {
 }
 
 TEST_CASE("attention for a part of its columns", "[floors]") {
-  // 2 heads of depth 8, 128 tokens: a pair of a query and a key takes 2 * 8 operations and 6 of scale and softmax, and
-  // 2 for each column of the values.
+  // 2 heads of depth 8, 128 tokens: a pair of a query and a key takes 2 * 8 operations for its score, 6 for scale and
+  // softmax, and 2 for each column of the values.
   const double pairs = 2 * 128 * 128, head = 128 * 8 * 4;
   const std::string part = "<int64[1] a = {0}, int64[1] b = {";
   SECTION("one of 8 columns of each head") {
@@ -256,7 +257,7 @@ TEST_CASE("attention for a part of its columns", "[floors]") {
           pairs / 2 * 24, 2 * head + head / 8);
   }
   SECTION("a row of all columns and a column of all rows: the scores of the row count once") {
-    // 128 rows of scores, a column of each, 7 further columns of one row.
+    // 128 rows of scores, one column for each, 7 more columns for one row.
     check(layers_of(R"((float[1, 1, 128, 8] q, float[1, 1, 128, 8] k, float[1, 1, 128, 8] v) =>
                        (float[1, 1, 1, 8] y, float[1, 1, 128, 1] z)
                        <int64[1] a = {0}, int64[1] b = {1}, int64[1] row = {2}, int64[1] column = {3}> {
@@ -267,7 +268,7 @@ TEST_CASE("attention for a part of its columns", "[floors]") {
 }
 
 TEST_CASE("attention for one head or one sequence needs its cache", "[floors]") {
-  // A query behind 63 keys in a cache sees 64: of each 2 * (64 + 64) operations, and 6 of scale and softmax.
+  // A query behind 63 cached keys sees 64 keys; each takes 2 * (64 + 64) operations, and 6 for scale and softmax.
   const double row = 64 * 4, flops = 64 * (2 * 128 + 6), reads = 3 * row + 2 * 63 * row;
   const auto one_of = [](const std::string& sizes, const std::string& axis) {
     const std::string call = "float[" + sizes + ", 1, 64] ", cache = "float[" + sizes + ", 63, 64] ";
@@ -281,12 +282,12 @@ TEST_CASE("attention for one head or one sequence needs its cache", "[floors]") 
 }
 
 TEST_CASE("attention to one key needs no score", "[floors]") {
-  // The weight of the key is 1: values are copied.
+  // The only key has the weight 1: values are copied.
   check(layers_of("(float[1, 2, 128, 8] q, float[1, 2, 1, 8] k, float[1, 2, 1, 8] v) => (float[1, 2, 128, 8] y) "
                   "{ y = Attention(q, k, v) }",
                   23),
         0, 2 * 8 * 4);
-  // The same for a softmax of one number, and the product before it: 16 maxima.
+  // A softmax of one number needs neither its score nor the product before it. What is left is 16 maxima.
   check(layers_of("(float[16, 8] x, float[8, 1] w) => (float[16, 1] y) "
                   "{ s = MatMul(x, w) p = Softmax<axis = 1>(s) y = Relu(p) }"),
         16, 0);
@@ -308,7 +309,7 @@ TEST_CASE("normalisation needs whole rows", "[floors]") {
     check(model, 4 * 8 * 7, 4 * 8 * 4 + 2 * 8 * 4);
   }
   SECTION("of one column") {
-    // Mean and variance of all 24 rows of 8, the other 4 operations for 24 numbers; one scale, one bias.
+    // Mean and variance of all 24 rows of 8; the other 4 operations for 24 numbers; one scale, one bias.
     const auto model = layers_of(head +
                                  "6] y) <int64 i = {2}> { h = LayerNormalization<axis = -1>(x, s, b) "
                                  "y = Gather<axis = 2>(h, i) }");
@@ -349,9 +350,9 @@ TEST_CASE("bodies compute what their outputs need", "[floors]") {
 }
 
 TEST_CASE("the last block of vit_b_16 has one token of 197 to compute", "[floors]") {
-  // 196 tokens of 768 numbers need no query and no projection (768 x 768), no products behind them (768 x 3072, 3072 x
-  // 768), and no scores of 12 heads: 64 + 64 multiply-adds and a softmax of 5 for each of 197 keys. Element-wise layers
-  // and norms are less than 0.5 % of that.
+  // 196 tokens of 768 numbers need no query and no projection (768 x 768), none of the products behind them (768 x
+  // 3072, 3072 x 768), and no scores in 12 heads: 64 + 64 multiply-adds and a softmax of 5 operations for each of 197
+  // keys. Element-wise layers and norms are less than 0.5 % of that.
   const double token = 2.0 * (2 * 768 * 768 + 2 * 768 * 3072) + 12.0 * 197 * (2 * 128 + 5);
   const auto model = make_model_layers(import_onnx(BENANZA_MODELS "/modern/vit_b_16.onnx"));
   double all = 0, dead = 0;
@@ -376,38 +377,38 @@ TEST_CASE("floors lack dead work, and rungs keep their order", "[floors]") {
   CHECK(analysis[RungName::model_floor].bound->value == Approx((reads + writes) / 1e11));
   CHECK(analysis[RungName::model_floor].bound <= analysis[RungName::roofline_parallel].bound);
   CHECK(analysis[RungName::roofline_parallel].bound <= analysis[RungName::roofline].bound);
-  // The product alone: its row of x, all weights, one row written; the Gather reads and writes that row.
+  // The product alone: its row of x, all weights, one row written. The Gather reads and writes that row.
   CHECK(analysis[RungName::roofline].bound->value == Approx((reads + 3 * writes) / 1e11));
   CHECK(analysis.flops.value == 2.0 * 64 * 256 * 256);
   CHECK(analysis.dead_share() == Approx(63.0 / 64));
 }
 
 TEST_CASE("a recurrent layer computes the steps up to the last one that is read", "[floors]") {
-  // 100 steps of 64 inputs and 64 units in both directions; a step of one multiplies 4 x 64 rows of 128.
+  // 100 steps of 64 inputs and 64 units in both directions; one step of one direction multiplies 4 x 64 rows of 128.
   const auto read = [](const std::string& readers, const std::string& result, const std::string& constants) {
     return layers_of("(float[100, 1, 64] x, float[2, 256, 64] w, float[2, 256, 64] r) => (float[" + result + "] y) <" +
                      constants + "> { s, h, c = LSTM<direction = \"bidirectional\", hidden_size = 64>(x, w, r) " +
                      readers + " }");
   };
   const auto model = read("y = Identity(s)", "100, 2, 1, 64", "");
-  // The first step of a direction has no state to multiply: no products of 64 units with four gates, and no forget
-  // gate, which takes a product of 64 inputs, a sigmoid, a product and a sum. One that is alone reads none of these
-  // weights.
+  // The first step of a direction has no state to multiply: it has no products of 64 units with four gates, and no
+  // forget gate, which takes a product of 64 inputs, a sigmoid, a product and a sum. If only the first step is read,
+  // none of these weights are read.
   const double first = 2.0 * 256 * 64 + 2.0 * 64 * 64 + 3 * 64, step = 2.0 * 256 * 128 + 9 * 64,
                all = 200 * step - 2 * first;
   CHECK(needed_flops(model.single) == Approx(all));
   const double x = 64 * 4, weights = 2 * 256 * 64 * 4;  // a step's inputs, one direction's weights
-  // The last step of the backward direction is the first that it computes.
+  // The last step is the first one that the backward direction computes.
   check(read("l = Gather<axis = 0>(s, i) y = Gather<axis = 0>(l, d)", "1, 64", "int64 i = {99}, int64 d = {1}"),
         step - first, x + weights * 3 / 8);
   check(read("l = Gather<axis = 0>(s, i) y = Gather<axis = 0>(l, d)", "1, 64", "int64 i = {99}, int64 d = {0}"),
         100 * step - first, 100 * x + weights);
   check(read("l = Gather<axis = 0>(s, i) y = Gather<axis = 0>(l, d)", "1, 64", "int64 i = {9}, int64 d = {0}"),
         10 * step - first, 10 * x + weights);
-  // Both directions of the last step: all forward, one backward.
+  // Both directions at the last step: all steps forward, one backward.
   check(read("y = Gather<axis = 0>(s, i)", "2, 1, 64", "int64 i = {99}"), 101 * step - 2 * first,
         100 * x + 1.375 * weights);
-  // The last states are those behind all steps.
+  // The last states are those after all steps.
   const auto last = read("y = Identity(h)", "2, 1, 64", "");
   CHECK(needed_flops(last.single) == Approx(all));
   CHECK(last.single.model_reads.value == Approx(100 * x + 2 * weights));

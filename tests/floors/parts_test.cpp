@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that read a part of their operands, or nothing of them. A multiply-add is two operations, floats have 4
-// bytes, constant indices none. `h` is a product: each of its rows takes a row of x and all of w.
+// bytes, constant indices no bytes. `h` is a product: each of its rows takes a row of x and all of w.
 #include "least_work.hpp"
 
 namespace parts_of_operands {
@@ -83,7 +83,7 @@ TEST_CASE("updates of places that nobody reads are not computed", "[floors]") {
   CHECK(other.single.layers.front().needed.flops.value == 0);
   CHECK(other.single.model_reads.value <= row);
   CHECK(read("5", "6").single.layers.front().needed.flops.value == product_row);
-  // Element by element: row 2 of three gets the second of two rows of updates.
+  // Element by element: row 2 of three rows gets the second of two rows of updates.
   const auto elements = least_layers(R"((float[3, 4] x, float[2, 64] a, float[64, 4] w) => (float[1, 4] y)
       <int64[2, 4] i = {0, 0, 0, 0, 2, 2, 2, 2}, int64[1] from = {2}, int64[1] to = {3}> {
         u = MatMul(a, w) h = ScatterElements(x, i, u) s = Slice(h, from, to) y = Relu(s) })");
@@ -91,15 +91,15 @@ TEST_CASE("updates of places that nobody reads are not computed", "[floors]") {
 }
 
 TEST_CASE("places that a scatter adds to may be one", "[floors]") {
-  // 512 sums of 64. The updates and indices, and one row that is read and written.
+  // 512 x 64 sums. Read are the updates, the indices and one row, which is also written.
   check_least(least_layers(R"((float[1000, 64] x, int64[512, 1] i, float[512, 64] u) => (float[1000, 64] y) {
       y = ScatterND<reduction = "add">(x, i, u) })"),
               {512 * 64, 512 * row + 512 * 8 + row, row});
-  // One of each column.
+  // Here each column has its own indices, and one row is certain.
   check_least(least_layers(R"((float[1000, 64] x, int64[512, 64] i, float[512, 64] u) => (float[1000, 64] y) {
       y = ScatterElements<axis = 0, reduction = "mul">(x, i, u) })"),
               {512 * 64, 512 * row + 512 * 64 * 8 + row, row});
-  // Constants that name row 5 twice, and row 7.
+  // Constant indices that name row 5 twice, and row 7.
   check_least(least_layers(R"((float[10, 64] x, float[3, 64] u) => (float[10, 64] y) <int64[3, 1] i = {5, -5, 7}> {
       y = ScatterND<reduction = "add">(x, i, u) })"),
               {3 * 64, 3 * row + 2 * row, 2 * row});
@@ -125,14 +125,14 @@ TEST_CASE("padded positions show what lies at the edge", "[floors]") {
 }
 
 TEST_CASE("a corner of a transposed convolution", "[floors]") {
-  // Stride 2 and 2x2 taps: 2 x 2 places of the result have one tap each, of place 0 of x; 4 channels to 4.
+  // Stride 2 and 2x2 taps: 2 x 2 positions of the result have one tap each, of position 0 of x; 4 channels to 4.
   for (const std::string attribute : {"auto_pad = \"SAME_UPPER\"", "output_shape = [32, 32]"})
     check_least(least_layers("(float[1, 4, 16, 16] x) => (float[1, 4, 2, 2] y) <int64[2] a = {0, 0}, "
                              "int64[2] b = {2, 2}, int64[2] c = {2, 3}> { t = ConvTranspose<strides = [2, 2], " +
                                  attribute + ">(x, w) y = Slice(t, a, b, c) }",
                              {{"w", f32, {4, 4, 2, 2}}}),
                 {2 * 16 * 4, 4 * 4 + 4 * 4 * 4 * 4, 4 * 4 * 4});
-  // One group of four: one channel to one, 9 taps of 16 x 16 elements.
+  // One group of four: one channel to one channel, 9 taps of 16 x 16 elements.
   check_least(least_layers(R"((float[1, 4, 16, 16] x) => (float[1, 1, 33, 33] y)
       <int64[1] a = {0}, int64[1] b = {1}, int64[1] c = {1}> {
         t = ConvTranspose<strides = [2, 2], group = 4>(x, w) y = Slice(t, a, b, c) })",
@@ -141,7 +141,7 @@ TEST_CASE("a corner of a transposed convolution", "[floors]") {
 }
 
 TEST_CASE("channels of zeros are in no product", "[floors]") {
-  // The second of two groups has zeros alone: two filters of 2 channels are left.
+  // The second of two groups is all zeros: two filters of 2 channels are left.
   check_least(
       least_layers(R"((float[1, 2, 16, 16] x) => (float[1, 4, 14, 14] y) <int64[8] p = {0, 0, 0, 0, 0, 2, 0, 0}> {
         q = Pad(x, p) y = Conv<group = 2>(q, w) })",
@@ -156,7 +156,7 @@ TEST_CASE("channels of zeros are in no product", "[floors]") {
 }
 
 TEST_CASE("one normalised channel of 64", "[floors]") {
-  // Channels are made by a 1x1 convolution at 64 places: 64 products each.
+  // A 1x1 convolution makes the channels at 64 positions: 64 products each.
   const auto first_of = [](const std::string& norm) {
     return least_layers(
         "(float[1, 64, 8, 8] x) => (float[1, 1, 8, 8] y) <int64[1] a = {0}, int64[1] b = {1}, "
@@ -164,9 +164,9 @@ TEST_CASE("one normalised channel of 64", "[floors]") {
             norm + "(h) y = Slice(t, a, b, c) }",
         {{"w", f32, {64, 64, 1, 1}}});
   };
-  // A window of 3 channels: the first and the second; 7 operations a result.
+  // A window of 3 channels: the first and the second channel; 7 operations per result.
   check_least(first_of("LRN<size = 3>"), {2 * 2 * 64 * 64 + 7 * 64, square + 2 * 64 * 4, 64 * 4});
-  // Its own mean and variance: 5 operations an element.
+  // The channel's own mean and variance: 5 operations per element.
   check_least(first_of("MeanVarianceNormalization"), {2 * 64 * 64 + 5 * 64, square + 64 * 4, 64 * 4});
   check_least(first_of("MeanVarianceNormalization<axes = [2, 3]>"), {2 * 64 * 64 + 5 * 64, square + 64 * 4, 64 * 4});
 }
@@ -177,16 +177,16 @@ TEST_CASE("frames that lie apart read what is in them", "[floors]") {
       y = STFT(x, s, , l) })");
   CHECK(frames.single.model_reads.value == 10 * 4 * 4);
   CHECK(frames.single.model_writes.value == 10 * 3 * 2 * 4);
-  // 499 frames of 4 samples that overlap by 2: all samples.
+  // 499 frames of 4 samples that overlap by 2: all samples are read.
   const auto overlapping =
       least_layers(R"((float[1, 1000, 1] x) => (float[1, 499, 3, 2] y) <int64 s = {2}, int64 l = {4}> {
       y = STFT(x, s, , l) })");
   CHECK(overlapping.single.model_reads.value == 1000 * 4);
-  // The second of 124 frames of 16 samples, every 8: 16 samples.
+  // The second of 124 frames of 16 samples, one every 8 samples: 16 samples.
   const auto one = least_layers(R"((float[1, 1000, 1] x) => (float[1, 1, 9, 2] y) <int64 s = {8}, int64 l = {16},
       int64[1] a = {1}, int64[1] b = {2}, int64[1] axis = {1}> { f = STFT(x, s, , l) y = Slice(f, a, b, axis) })");
   CHECK(one.single.model_reads.value == Approx(16 * 4));
-  // The first 8 samples; length and axis are in the code.
+  // The first 8 samples; length and axis are constants of the model.
   const auto cut = least_layers(
       "(float[1, 1000, 1] x) => (float[1, 8, 2] y) <int64 l = {8}, int64 a = {1}> { y = DFT(x, l, a) }", {}, 20);
   CHECK(cut.single.model_reads.value == 8 * 4);
@@ -197,7 +197,7 @@ TEST_CASE("the first step of reversed sequences is the last of each", "[floors]"
       <int64[3] l = {4, 2, 4}, int64[1] a = {0}, int64[1] b = {1}> {
         r = Relu(x) s = ReverseSequence(r, l) y = Slice(s, a, b) })"),
               {3 * 64, 3 * row, 3 * row});
-  // Step 3 of the second sequence lies behind its end and stays where it is.
+  // Step 3 of the second sequence lies behind its end and keeps its position.
   check_least(least_layers(R"((float[4, 3, 64] x) => (float[1, 3, 64] y)
       <int64[3] l = {4, 2, 4}, int64[1] a = {3}, int64[1] b = {4}> {
         r = Relu(x) s = ReverseSequence(r, l) y = Slice(s, a, b) })"),
@@ -212,7 +212,7 @@ TEST_CASE("an operand that gives a shape or a type is not computed", "[floors]")
   check_least(least_layers("(float[64] z, float[64, 64] x, float[64, 64] w) => (float[64] y) { h = MatMul(x, w) "
                            "r = Relu(z) y = CastLike(r, h) }"),
               {64, row, row});
-  // At inference nothing is dropped: the mask is the same for all requests.
+  // Nothing is dropped at inference: the mask is the same for all requests.
   check_least(least_layers("(float[64, 64] x, float[64, 64] w) => (bool[64, 64] m) { h = MatMul(x, w) "
                            "y, m = Dropout(h) }"),
               {0, 0, 64 * 64});
@@ -224,11 +224,11 @@ TEST_CASE("sums of what comes before", "[floors]") {
                         "}, int64 k = {0}> { v = CumSum" + attributes + "(x, k) y = Slice(v, a, b) }");
   };
   check_least(first_of("", "3"), {2 * 64, 3 * row, 3 * row});
-  // Without the element itself: zeros, the first row, and its sum with the second.
+  // Without the element itself: zeros, the first row, and the sum of the first and the second row.
   check_least(first_of("<exclusive = 1>", "1"), {0, 0, row});
   check_least(first_of("<exclusive = 1>", "2"), {0, row, 2 * row});
   check_least(first_of("<exclusive = 1>", "3"), {64, 2 * row, 3 * row});
-  // And products of it.
+  // The same for products.
   check_least(least_layers(R"((float[64, 64] x) => (float[3, 64] y)
       <int64[1] a = {0}, int64[1] b = {3}, int64 k = {0}> { v = CumProd(x, k) y = Slice(v, a, b) })",
                            {}, 26),
@@ -250,7 +250,7 @@ TEST_CASE("scales of 4-bit weights follow the columns", "[floors]") {
 }
 
 TEST_CASE("items of a batch are apart", "[floors]") {
-  // The first of two items, whose operand is a Relu of `x`: half of its elements.
+  // The first of two items; the operand is a Relu of `x`, of which half of the elements are needed.
   const auto first_of = [](const std::string& x, const std::string& y, const std::string& node, int opset = 21) {
     const auto model =
         least_layers("(float[" + x +
@@ -268,7 +268,7 @@ TEST_CASE("items of a batch are apart", "[floors]") {
   // Two frames of 8 samples, 5 bins.
   CHECK(first_of("2, 16, 1", "2, 5, 2", "STFT(r, l, , l)") == Approx(16));
   CHECK(first_of("2, 1, 8, 8", "1, 2, 2", "GridSample(r, g)") == Approx(64));
-  // 3 x 3 places of windows of 2 x 2, each of which has two offsets.
+  // 3 x 3 positions of windows of 2 x 2, each of which has two offsets.
   CHECK(first_of("2, 8, 3, 3", "1, 3, 3", "DeformConv(z, w, r)") == Approx(72));
   CHECK(first_of("2, 4, 9", "1, 4, 4", "Col2Im(r, size, block)") == Approx(36));
   CHECK(first_of("2, 1, 16", "8, 16", "TensorScatter(c, r, n)", 24) == Approx(16));

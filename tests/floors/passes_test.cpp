@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes of loops and steps of recurrent layers that nobody needs, and what is the same in each of them.
+// Passes of loops and steps of recurrent layers whose results no output needs, and work that is the same in each of
+// them.
 #include "least_work.hpp"
 
 namespace needed_passes {
@@ -83,7 +84,7 @@ TEST_CASE("what no pass reads counts in the last one", "[floors]") {
 }
 
 TEST_CASE("loops that are alike count once", "[floors]") {
-  // Behind each of them is an operation for each of 64 numbers.
+  // Each of them is followed by one operation for each of 64 numbers.
   const auto two = [](const std::string& second) {
     return least_layers(R"((float[1, 64] x) => (float[1, 64] y, float[1, 64] z) <int64 n = {50}> {
         a = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) => (bool on, float[1, 64] h2) {
@@ -130,7 +131,7 @@ TEST_CASE("what a body does like the graph around it counts once", "[floors]") {
 }
 
 TEST_CASE("what no pass that counts reads is not read", "[floors]") {
-  // The first pass collects a maximum with 0 of each element; its product is for later passes.
+  // The first pass collects a maximum with 0 of each element; only later passes need its product.
   check_least(
       least_layers(R"((float[1, 64] x) => (float[1, 1, 64] y) <int64 n = {50}, int64[1] a = {0}, int64[1] b = {1}> {
       h, s = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] g) =>
@@ -180,8 +181,8 @@ TEST_CASE("the first step of a recurrent layer has no state to multiply", "[floo
         "(float[" + steps + ", 1, 64] x) => (float[1, 1, 64] y) { s, y, c = LSTM<hidden_size = 64>(x, w, r) }",
         {{"w", f32, {1, 256, 64}}, {"r", f32, {1, 256, 64}}});
   };
-  // Four gates; 9 element-wise operations a unit. Without a cell state the forget gate has nothing to do: no product,
-  // no sigmoid, no product and sum behind it.
+  // Four gates; 9 element-wise operations per unit. Without a cell state the forget gate has no effect: no product, no
+  // sigmoid, and no product and sum after it.
   const double product = 2 * 256 * 64, weights = 256 * 64 * 4;
   check_least(lstm("100"),
               {100 * (product + 9 * 64) + 99 * product - (product / 4 + 3 * 64), 100 * row + 2 * weights, row});
@@ -283,14 +284,14 @@ TEST_CASE("of the last step those units count that are read", "[floors]") {
     check_least(first_unit("1", "s, h = RNN<hidden_size = 64>(x, w, r)", 1), {128 + 2, row + row, 4});
   }
   SECTION("a GRU whose reset gate scales all of the state before the product") {
-    // 64 reset gates of inputs, states, a sigmoid and a product; two further gates, of one unit.
+    // 64 reset gates of inputs, states, a sigmoid and a product; then the other two gates, of one unit.
     check_least(first_unit("1", "s, h = GRU<hidden_size = 64>(x, w, r, , , h0)", 3, ", float[1, 1, 64] h0"),
                 {64 * (2 * 128 + 2) + 2 * 2 * 128 + 6, 2 * row + 2 * square + 4 * row, 4});
   }
 }
 
 TEST_CASE("a loop that may end before its first pass is certain of none", "[floors]") {
-  // What enters is the result, or what the passes begin with; a number and a condition have to be read by no layer.
+  // The initial value is the result, or the passes begin with it; no layer has to read the trip count or the condition.
   const std::string body = R"(<body = b (int64 i, bool go, float[1, 64] h) => (bool on, float[1, 64] h2) {
       on = Identity(go) h2 = MatMul(h, w) }> })";
   const std::vector<Stored> weights{{"w", f32, {64, 64}}};
@@ -344,7 +345,7 @@ TEST_CASE("a loop whose condition turns false in the first pass has one", "[floo
 }
 
 TEST_CASE("of what lies before an If that counts which both branches need", "[floors]") {
-  // Both branches are layers here, of which one runs: 64 maxima each.
+  // Both branches are layers here, only one of which runs: 64 maxima each.
   const auto chosen = [](const std::string& other) {
     return least_layers(R"((float[1, 64] x, bool c) => (float[1, 64] y) { m = MatMul(x, w)
         y = If(c) <then_branch = a () => (float[1, 64] p) { p = Relu(m) },
@@ -354,7 +355,7 @@ TEST_CASE("of what lies before an If that counts which both branches need", "[fl
   };
   const auto model = chosen("x");
   check_least(model, {64 + 64, 0, row});
-  CHECK(model.single.dead.empty());  // the other branch needs it
+  CHECK(model.single.dead.empty());  // the other branch needs the product
   check_least(chosen("m"), {2 * macs + 64 + 64, row + square, row});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places that constants pick, elements that are copied, and zeros around what a Pad pads. A multiply-add is two
+// Positions that constants pick, elements that are copied, and the zeros that a Pad adds. A multiply-add is two
 // operations, floats have 4 bytes, indices 8.
 #include "least_work.hpp"
 
@@ -41,7 +41,7 @@ TEST_CASE("indices of the file need the places that they name", "[floors]") {
 TEST_CASE("of places that data choose one is certain", "[floors]") {
   check_least(least_layers("(float[1000, 64] x, int64[512, 1] i) => (float[512, 64] y) { y = GatherND(x, i) }"),
               {0, 512 * 8 + row, 512 * row});
-  // Each column has one.
+  // One element is certain in each column.
   check_least(least_layers(
                   "(float[1000, 64] x, int64[512, 64] i) => (float[512, 64] y) { y = GatherElements<axis = 0>(x, i) }"),
               {0, 512 * 64 * 8 + row, 512 * row});
@@ -63,7 +63,7 @@ TEST_CASE("operands that change nothing are not read", "[floors]") {
         {2 * 64, row + 2 * row, row});
   }
   SECTION("of the weights of 1,000 classes those of the targets: one is certain") {
-    // 64 scores and targets, one operation each.
+    // 64 scores and targets, with one operation each.
     check_least(least_layers("(float[64, 1000] x, int64[64] t) => (float y) { y = NegativeLogLikelihoodLoss(x, t, w) }",
                              {{"w", f32, {1000}}}),
                 {64, 64 * 4 + 64 * 8 + 4, 4});
@@ -110,7 +110,7 @@ TEST_CASE("copies are computed once", "[floors]") {
     for (const std::string passed :
          {"Reshape(x, s)", "Cast<to = 1>(x)", "Dropout(x)", "Slice(x, a, b)", "Pad(x, p)", "Concat<axis = 0>(x)"})
       check_least(pair("c = MatMul(x, w)", "e = " + passed + " d = MatMul(e, w)"), least);
-    // A tensor backwards is another one.
+    // A reversed tensor is a different one.
     const double both = 2 * least.flops - 64 * 64;
     check_least(pair("c = MatMul(x, w)",
                      "m = Constant<value_ints = [-1]>() n = Constant<value_ints = [-65]>() "
@@ -135,7 +135,7 @@ TEST_CASE("copies are computed once", "[floors]") {
                 {2 * 64 * 64, row + square, 64 * row});
   }
   SECTION("a convolution over a tiled image") {
-    // Windows repeat after 16 places along each axis: 16 x 16 of 62 x 62.
+    // Windows repeat after 16 positions along each axis: 16 x 16 of 62 x 62.
     check_least(least_layers(R"((float[1, 4, 16, 16] x) => (float[1, 8, 62, 62] y) <int64[4] r = {1, 1, 4, 4}> {
         t = Tile(x, r) y = Conv(t, w) })",
                              {{"w", f32, {8, 4, 3, 3}}}),
@@ -151,7 +151,7 @@ TEST_CASE("copies are computed once", "[floors]") {
 }
 
 TEST_CASE("zeros that a Pad adds take no part in what follows", "[floors]") {
-  // 3 taps at 32 places with a zero at each end: 94.
+  // 3 taps at 32 positions with a zero at each end: 94.
   const std::string around = "<int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> { a = Pad(x, p) ";
   const double taps = 94 * 94, image = 8 * 1024 * 4;
   SECTION("with a maximum in between") {
@@ -276,7 +276,7 @@ TEST_CASE("taps that lie in the padding wherever the window is are not read", "[
                 {2 * 64 * 64, row + square, row});
   }
   SECTION("a transposed convolution whose pads cut off its result") {
-    // Places 6 to 9 of 16, stride 2: elements 3 and 4 of x along each axis; one tap for each.
+    // Positions 6 to 9 of 16, stride 2: elements 3 and 4 of x along each axis, one tap for each.
     check_least(
         least_layers("(float[1, 16, 8, 8] x) => (float[1, 16, 4, 4] y) { y = ConvTranspose<strides = [2, 2], pads = "
                      "[6, 6, 6, 6]>(x, w) }",
@@ -286,7 +286,7 @@ TEST_CASE("taps that lie in the padding wherever the window is are not read", "[
 }
 
 TEST_CASE("some channels of a group normalisation need their groups", "[floors]") {
-  // One group of 8 channels: mean 1, variance 2, multiply-add 2; scale and bias of 8.
+  // One group of 8 channels: mean 1, variance 2, multiply-add 2; scale and bias of 8 channels.
   check_least(least_layers(R"((float[1, 32, 16, 16] x) => (float[1, 8, 16, 16] y)
       <int64[1] a = {0}, int64[1] b = {8}, int64[1] axis = {1}> {
         g = GroupNormalization<num_groups = 4>(x, s, t) y = Slice(g, a, b, axis) })",
@@ -304,7 +304,7 @@ TEST_CASE("a sum of tensors that are broadcast reads each as it is", "[floors]")
 }
 
 TEST_CASE("a choice by a constant needs each operand where it is chosen", "[floors]") {
-  // The file's condition is false for all rows: nothing of the first product.
+  // The file's condition is false for all rows: nothing of the first product is needed.
   const auto model = least_layers(R"((float[64, 64] x, float[64, 64] z, float[64, 64] w) => (float[64, 64] y) {
       a = MatMul(x, w) b = MatMul(z, w) y = Where(m, a, b) })",
                                   {{"m", boolean, {64, 1}, 1}});

@@ -27,7 +27,7 @@ TEST_CASE("an Einsum sums up first what one operand has alone", "[floors]") {
   check_least(product("float[64]", "ij,jk->i"), {64 * 64 + 2 * 64 * 64, 2 * square, row});
   // Diagonals count their elements: 64 additions, 64 products.
   check_least(product("float[64]", "ii,jj->i"), {64 + 64, 2 * row, row});
-  // What both have is summed up with the product, and what the result has is not summed up.
+  // A label that both operands have is summed up by the product; a label of the result is not summed up.
   check_least(product("float", "ij,ji->"), {2 * 64 * 64, 2 * square, 4});
   check_least(product("float[64, 64]", "ij,kj->ki"), {2.0 * 64 * 64 * 64, 2 * square, square});
   check_least(least_layers("(float[64] a, float[64] b) => (float[64, 64] y) { y = Einsum<equation = \"i,j->ij\">(a, "
@@ -67,7 +67,7 @@ TEST_CASE("zeros of an Einsum's operands are not multiplied", "[floors]") {
 }
 
 TEST_CASE("a OneHot picks rows behind movements too", "[floors]") {
-  // An index may lie outside: then the row is zeros, and nothing of the table is read.
+  // An index may lie outside of the table: then the row is zeros, and nothing of the table is read.
   const std::string values = "int64 depth = {64}, float[2] values = {0, 1}";
   SECTION("behind an Unsqueeze") {
     check_least(least_layers("(int64[16] i, float[64, 64] w) => (float[1, 16, 64] y) <" + values +
@@ -145,7 +145,7 @@ TEST_CASE("weights that multiply equal elements are added up beforehand", "[floo
 }
 
 TEST_CASE("a matrix times its own transposition is symmetric", "[floors]") {
-  // 64 * 65 / 2 products of rows of 256.
+  // 64 * 65 / 2 products of rows of 256 elements.
   const double each = 2 * 256;
   const auto gram = [](const std::string& nodes, const std::string& result = "64, 64") {
     return least_layers("(float[64, 256] x) => (float[" + result + "] y) { " + nodes + " }");
@@ -174,8 +174,8 @@ TEST_CASE("a matrix times its own transposition is symmetric", "[floors]") {
 }
 
 TEST_CASE("a gated product counts its gate, and no bias that it lacks", "[floors]") {
-  // Two products of 16 rows and 128 columns, and a bias of the first; at each place a SiLU and a multiplication. The
-  // single form counts the SiLU's two nodes, the fused form one function.
+  // Two products of 16 rows and 128 columns, and a bias of the first; at each element a SiLU and a multiplication. The
+  // single form counts the SiLU's two nodes, the fused form counts one function.
   const benanza::ModelLayers model = least_layers(
       "(float[16, 64] x) => (float[16, 128] y) { u = MatMul(x, v) p = MatMul(x, w) q = Add(p, b) s = Sigmoid(q) "
       "t = Mul(q, s) y = Mul(t, u) }",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of which one result of several is read, or that hand an operand on as it is. A multiply-add is two operations,
-// floats have 4 bytes.
+// Nodes with several results of which only one is read, and nodes that pass on an operand unchanged. A multiply-add is
+// two operations, floats have 4 bytes.
 #include "least_work.hpp"
 
 namespace one_of_several_results {
@@ -57,7 +57,7 @@ TEST_CASE("a choice between a tensor and itself", "[floors]") {
 }
 
 TEST_CASE("of attention the new caches alone are read", "[floors]") {
-  // 48 tokens of two heads in the caches, 16 of the call. The new caches hold inputs as they are.
+  // 48 tokens of two heads are in the caches, 16 come with the call. The new caches hold inputs unchanged.
   const std::string caches =
       "(float[1, 2, 16, 64] x, float[1, 2, 16, 64] o, float[1, 2, 16, 64] v, "
       "float[1, 2, 48, 64] pk, float[1, 2, 48, 64] pv, float[64, 64] w) => "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of which a GridSample or a RoiAlign reads places that are constants. A layer of four channels in front of it
-// multiplies 4 x 4 weights at each place that is read. A multiply-add is two operations, floats have 4 bytes.
+// Images from which a GridSample or a RoiAlign reads positions that are constants. A layer of four channels in front of
+// it multiplies by 4 x 4 weights at each position that is read. A multiply-add is two operations, floats have 4 bytes.
 #include "least_work.hpp"
 
 namespace sampled_images {
@@ -12,12 +12,13 @@ using benanza::testing::Stored;
 
 constexpr auto f32 = onnx::TensorProto::FLOAT;
 
-/// `cells` are read of four channels, and the weights; `results` places of four channels are made, with `flops` each.
+/// `cells` of four channels are read, and the weights; `results` positions of four channels are made, with `flops`
+/// each.
 Least least(double cells, double results, double flops) {
   return {2 * 16 * cells + 4 * results * flops, cells > 0 ? 16 * cells + 64 : 0, 16 * results};
 }
 
-/// An image of 8 x 8 places at one position: along its rows, then along its columns.
+/// An image of 8 x 8 positions, sampled at one position: along its rows, then along its columns.
 benanza::ModelLayers at_position(const std::string& position, const std::string& attributes) {
   return least_layers("(float[1, 4, 8, 8] x) => (float[1, 4, 1, 1] y) <float[1, 1, 1, 2] g = {" + position +
                           "}> { c = Conv(x, w) y = GridSample<" + attributes + ">(c, g) }",
@@ -42,7 +43,7 @@ TEST_CASE("a GridSample at constant positions", "[floors]") {
   SECTION("outside of the image") {
     check_least(at_position("3, 0.625", "mode = \"linear\""), least(0, 1, 0));
     check_least(at_position("3, 0.625", "mode = \"linear\", padding_mode = \"border\""), least(1, 1, 2 * 4));
-    // 15.5 is mirrored at 7.5, and is -0.5: between place 0 and itself. The floor counts all 8 places of the row.
+    // 15.5 is mirrored at 7.5, which gives -0.5: between place 0 and itself. The floor counts all 8 places of the row.
     check_least(at_position("3, 0.625", "mode = \"linear\", padding_mode = \"reflection\""), least(8, 1, 2 * 4));
   }
   SECTION("in depth: place 1 of 4, row 2 of 4, and between places 0 and 1 of 2") {
@@ -87,7 +88,7 @@ TEST_CASE("a grid of 64 positions in the middle of the image", "[floors]") {
   }
 }
 
-/// Boxes of images of 16 x 16 places: `bins` along each axis of the result.
+/// Boxes in images of 16 x 16 positions; the result has `bins` along each axis.
 benanza::ModelLayers in_boxes(const std::string& images, const std::string& boxes, const std::string& indices,
                               const std::string& bins, const std::string& attributes) {
   const std::string count = std::to_string(1 + std::count(indices.begin(), indices.end(), ','));
@@ -101,7 +102,7 @@ benanza::ModelLayers in_boxes(const std::string& images, const std::string& boxe
 TEST_CASE("a RoiAlign of constant boxes", "[floors]") {
   const std::string one = ", sampling_ratio = 1";
   SECTION("of two bins of two places") {
-    // From -0.5 on, samples are at 0.5 and 2.5: between four places along an axis.
+    // The box begins at -0.5, so its samples are at 0.5 and 2.5: in all they lie between four places along an axis.
     check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", one), least(16, 4, 8));
     check_least(in_boxes("1", "0, 0, 8, 8", "0", "2", one + ", spatial_scale = 0.5"), least(16, 4, 8));
     // Without the shift they are at places 1 and 3.
@@ -109,7 +110,7 @@ TEST_CASE("a RoiAlign of constant boxes", "[floors]") {
     check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", one + unshifted), least(4, 4, 8));
   }
   SECTION("as many samples as a bin has places") {
-    // Two along an axis, at places 0, 1, 2 and 3. Of 2 x 2 samples one is certain.
+    // Two samples per bin along an axis, at places 0, 1, 2 and 3. One of the 2 x 2 samples of a bin is certain.
     check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", ""), least(16, 4, 8));
   }
   SECTION("at row 8.5 and column 0.5 of 16 rows of 4 columns") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of which each pass of a loop reads a slice, and what passes compute from constants and their number alone.
+// Tensors of which each pass of a loop reads a slice, and results that passes compute only from constants and their own
+// number.
 #include "least_work.hpp"
 
 namespace sliced_by_passes {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that are computed from others before a request comes: who reads one may read what the file stores, as much
-// of it as is needed, or the computed one, whichever is less. A multiply-add is two operations.
+// Constants that are computed from others before a request arrives: a reader may read what the file stores, as much of
+// it as it needs, or the computed constant, whichever is less. A multiply-add is two operations.
 #include "least_work.hpp"
 #include <benanza/bounds/analyze.hpp>
 
@@ -15,7 +15,7 @@ using benanza::testing::least_layers;
 
 constexpr auto f16 = onnx::TensorProto::FLOAT16, f8 = onnx::TensorProto::FLOAT8E4M3FN, i8 = onnx::TensorProto::INT8,
                i4 = onnx::TensorProto::INT4, f32 = onnx::TensorProto::FLOAT, boolean = onnx::TensorProto::BOOL;
-// One row of 512 floats by 512 x 256 weights.
+// One row of 512 floats times 512 x 256 weights.
 constexpr double macs = 512 * 256, x = 512 * 4, y = 256 * 4;
 const std::string product = "(float[1, 512] x) => (float[1, 256] y) ";
 
@@ -244,7 +244,7 @@ TEST_CASE("a sparse weight is its numbers and their places", "[floors]") {
   sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
   sparse.mutable_indices()->add_dims(1000);
   sparse.mutable_indices()->set_raw_data(std::string(8000, '\0'));
-  // 1000 numbers of 4 bytes with indices of 8: each is a multiply-add for each of 8 rows.
+  // 1000 numbers of 4 bytes with indices of 8 bytes; each number is a multiply-add for each of 8 rows.
   check_least(benanza::make_model_layers(benanza::testing::import_model(model)),
               {2 * 8 * 1000, 8 * 512 * 4 + 1000 * 12, 8 * 256 * 4});
 }
