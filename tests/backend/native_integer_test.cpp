@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Native products of 8-bit integers against the reference: every combination of types, zero points and constants has a
-// plan on every processor, and their sums are exact over the whole range of the types.
+// plan on every processor, and the sums are exact over the whole range of the types.
 #include "backend/native/backend.hpp"
 #include "plan_support.hpp"
 #include <benanza/model/layer_signature.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using enum DataType;
 
-/// Calls `visit(layer)` with both types on either side, with and without zero points and constant weights.
+/// Calls `visit(layer)` with both types for either operand, with and without zero points and constant weights.
 template <class Visit>
 void for_each_combination(const Visit& visit) {
   for (const auto a : {u8, i8})
@@ -25,7 +25,7 @@ std::optional<DataType> if_other(DataType type, DataType usual) {
   return type == usual ? std::nullopt : std::optional(type);
 }
 
-/// On every instruction set, with one thread and with three, with small values and with all that the types have.
+/// On every instruction set, with one thread and with three, with small values and with all values of the types.
 void check(const Layer& layer) {
   const Operands shapes = operands(layer);
   for (const auto isa : {native::Isa::baseline, native::Isa::avx2, native::Isa::avx512}) {

@@ -58,18 +58,18 @@ TEST_CASE("Vectorised elementary functions are as exact as they say", "[native]"
                                                             << " on " << c.from << " ... " << c.to);
       CHECK(largest_error(native::kernels(isa), c) < c.bound);
     }
-    for (double x = -80; x <= 80; x += 0.037) {  // with a parameter, which `largest_error` does not give
+    for (double x = -80; x <= 80; x += 0.037) {  // with a parameter, which `largest_error` does not pass
       const auto given = static_cast<float>(x);
       float y = 0;
       native::kernels(isa).unary[0][static_cast<std::size_t>(swish)](&given, &y, 1, 1, 0);
       const double at = static_cast<double>(given), exact = at * logistic(at);
       CHECK(std::fabs(static_cast<double>(y) - exact) <= 5e-7 * std::fabs(exact));
-      // Half of 1 + tanh(u) cancels where u is negative: its error is relative to x.
+      // Half of 1 + tanh(u) cancels if u is negative: its error is relative to x.
       native::kernels(isa).unary[0][static_cast<std::size_t>(gelu_tanh)](&given, &y, 1, 0, 0);
       const double u = std::sqrt(2 / std::acos(-1.0)) * (at + 0.044715 * at * at * at);
       CHECK(std::fabs(static_cast<double>(y) - 0.5 * at * (1 + std::tanh(u))) <= 5e-7 * std::fabs(at));
     }
-    // Where the exponential has no finite value, what is left is the limit; a logarithm of infinity is not asked for.
+    // If the exponential has no finite value, the result is the limit; the logarithm of infinity is not tested.
     for (const auto fn : {swish, gelu_tanh, mish, sigmoid}) {
       INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
       const std::vector<float> x{-3.4e38F, -1000, -100, 1000, 3.4e38F};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Native convolutions and matrix products against the reference: each kind of tile, sizes that are multiples of
-// nothing, windows of every form, epilogues, one to three threads, and each wide instruction set that this machine has.
+// Native convolutions and matrix products against the reference: each kind of tile, sizes that are not multiples of any
+// block, windows of every form, epilogues, one to three threads, and each wide instruction set of this machine.
 #include "backend/native/backend.hpp"
 #include "plan_support.hpp"
 #include <benanza/model/layer_signature.hpp>
@@ -23,7 +23,7 @@ void check(std::initializer_list<Layer> layers) {
   }
 }
 
-/// With all numbers that the weights may be, not only small ones.
+/// With all values that the weights can have, not only small ones.
 void check_all_weights(const op::MatMul& product) {
   const Operands shapes = product.operands();
   for (const auto isa : {native::Isa::avx2, native::Isa::avx512}) {
@@ -36,7 +36,7 @@ void check_all_weights(const op::MatMul& product) {
   }
 }
 
-/// Why no plan exists on the widest instruction set.
+/// The reason why there is no plan on the widest instruction set.
 std::string reason(const Layer& layer, native::Isa isa = native::widest_isa()) {
   return std::get<Unsupported>(native::backend(isa)->plans(layer, 1)).reason;
 }
@@ -100,7 +100,7 @@ TEST_CASE("Convolutions of few output channels agree with the reference", "[nati
          op::Conv{.x = {1, 7, 70, 3}, .w = {4, 7, 1, 1}, .strides = {2, 2}, .post = {bias, {mul, TensorShape{}}}}});
 }
 
-// One channel of y in a block is a vector all the same, and so is each operand of its epilogue.
+// A block with one channel of y is still a vector, and so is each operand of its epilogue.
 TEST_CASE("Operands of the epilogue lie in blocks as the convolution's result does", "[native]") {
   check({op::Conv{.x = {2, 9, 6, 7}, .w = {1, 9, 3, 3}, .post = {bias, {add, TensorShape{}}, relu}},
          op::Conv{.x = {1, 9, 6, 7}, .w = {1, 9, 1, 1}, .post = {bias, {mul, {6, 7}}, {sub, TensorShape{}}}},
@@ -124,7 +124,7 @@ TEST_CASE("Transposed convolutions agree with the reference", "[native]") {
 }
 
 TEST_CASE("Transposed convolutions leave gaps, crop and dilate as the reference does", "[native]") {
-  // Stride 3 and 2 taps: each third row and column holds the bias alone.
+  // Stride 3 and 2 taps: each third row and column holds only the bias.
   check({op::ConvTranspose{.x = {1, 20, 5, 6}, .w = {20, 18, 2, 2}, .strides = {3, 3}, .post = {bias, relu}},
          op::ConvTranspose{.x = {1, 600, 5, 6}, .w = {600, 18, 2, 2}, .strides = {3, 3}, .output_padding = {2, 1}},
          op::ConvTranspose{.x = {1, 12, 6, 5}, .w = {12, 16, 3, 3}, .strides = {2, 2}, .dilations = {2, 2}},
@@ -133,7 +133,7 @@ TEST_CASE("Transposed convolutions leave gaps, crop and dilate as the reference 
          op::ConvTranspose{.x = {1, 8, 6, 7}, .w = {8, 16, 3, 2}, .pads = {3, 4, 5, 2}, .strides = {2, 2}},
          op::ConvTranspose{.x = {1, 8, 6, 7}, .w = {8, 16, 2, 2}, .pads = {2, 2, 2, 2}, .strides = {2, 2}},
          op::ConvTranspose{.x = {1, 8, 1, 1}, .w = {8, 16, 4, 4}, .pads = {1, 1, 1, 1}, .strides = {5, 7}},
-         // One element of y, which sees nothing of x.
+         // One element of y, which depends on no element of x.
          op::ConvTranspose{.x = {1, 8, 1, 1}, .w = {8, 16, 1, 1}, .pads = {-1, -1, 1, 1}, .strides = {3, 3}}});
 }
 
@@ -176,9 +176,9 @@ TEST_CASE("Products with weights agree with the reference", "[native]") {
          op::MatMul{.a = {2, 9, 40}, .b = {40, 50}, .b_constant = true, .post = {{mul, {9, 1}}, {clip, 0, 0.5}}}});
 }
 
-// Rows of one tile take the whole depth at once, more rows a block of it. In AVX-512 the 14 rows of the last product
-// are one tile of two vectors. With panels of three vectors and three threads, the threads share them: those of a
-// thread fit one tile, and a plan that copies rows still copies a block of the depth.
+// The rows of a single tile take the whole depth at once; with more rows, each tile takes a block of it. In AVX-512 the
+// 14 rows of the last product are one tile of two vectors. With panels of three vectors and three threads, the threads
+// share the panels: those of one thread fit one tile, and a plan that copies rows still copies a block of the depth.
 TEST_CASE("Products of few rows with many factors agree with the reference", "[native]") {
   check({op::MatMul{.a = {1, 25088}, .b = {25088, 40}, .b_constant = true, .post = {bias, relu}},
          op::MatMul{.a = {2, 1025}, .b = {1025, 130}, .b_constant = true, .post = {bias, gelu}},

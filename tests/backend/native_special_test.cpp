@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The native kernels of losses, transforms, samplings and other operators of few models against the reference.
+// The native kernels of losses, transforms, samplings and other operators that few models have, against the reference.
 #include "backend/native/backend.hpp"
 #include "plan_support.hpp"
 #include <benanza/model/layer_signature.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every native kernel against the reference: all functions, shapes whose sizes are multiples of nothing, one to three
-// threads, and each instruction set that this machine has.
+// Every native kernel against the reference: all functions, shapes whose sizes are not multiples of any block, one to
+// three threads, and each instruction set of this machine.
 #include "backend/native/backend.hpp"
 #include "plan_support.hpp"
 
@@ -42,7 +42,7 @@ TEST_CASE("Functions of one operand agree with the reference", "[native]") {
     const double alpha = fn == clip ? -0.25 : 0.75, beta = 0.5;
     check({op::Unary{.fn = fn, .x = {1037}, .alpha = alpha, .beta = beta}});
   }
-  // The size of a complex number: a sum of squares has a root only where the addend is positive.
+  // The magnitude of a complex number: a sum of squares has a square root only if the addend is positive.
   check({op::Unary{.fn = square, .x = {387}, .post = {{add, TensorShape{}}, sqrt}},
          op::Binary{.fn = add, .a = {387}, .b = {387}, .post = {sqrt}}});
   check({op::Unary{.fn = relu, .x = {1}}, op::Unary{.fn = gelu, .x = {7}}, op::Unary{.fn = sigmoid, .x = {70001}},

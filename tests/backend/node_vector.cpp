@@ -24,7 +24,7 @@ Message read(const std::filesystem::path& path) {
   return message;
 }
 
-/// The elements as they lie in memory, whichever field the tensor keeps them in.
+/// The elements as they lie in memory, independent of the field in which the tensor keeps them.
 std::string bytes_of(const onnx::TensorProto& tensor, DataType type) {
   if (tensor.has_raw_data()) return tensor.raw_data();
   std::string bytes;
@@ -53,8 +53,8 @@ Numbers to_numbers(const onnx::TensorProto& tensor) {
   return result;
 }
 
-/// Inputs that decide an operator's shape or are not tensors of a layer: models have them as constants, the vectors as
-/// inputs.
+/// Inputs that determine an operator's shape or are not tensors of a layer: models have them as constants, the vectors
+/// have them as inputs.
 std::set<std::string> parameter_names(const onnx::GraphProto& graph) {
   std::set<std::string> names;
   for (const auto& proto : graph.node()) {
@@ -89,7 +89,7 @@ NodeVector read_node_vector(const std::filesystem::path& folder, const std::file
     const std::string& name = graph.input(i).name();
     auto tensor = read<onnx::TensorProto>(data / ("input_" + std::to_string(i) + ".pb"));
     Numbers numbers = to_numbers(tensor);
-    // A function that is written out computes with its parameters: sizes and axes, short lists of integers.
+    // A function that is written out computes with its parameters: sizes and axes, which are short lists of integers.
     const bool is_expanded = folder.filename().string().find("_expanded") != std::string::npos;
     const bool is_list = !is_float(numbers.type) && numbers.type != DataType::boolean && numbers.dims.size() <= 1 &&
                          numbers.values.size() <= 8;

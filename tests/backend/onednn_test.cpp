@@ -310,7 +310,7 @@ TEST_CASE("no reference implementation of oneDNN is offered") {
     }
 }
 
-// The plans that add in place are among those that agree with the reference above.
+// The plans that add in place are among those that are compared with the reference above.
 TEST_CASE("oneDNN adds to a residual in place, and says so") {
   const auto backend = onednn::backend();
   const auto in_place = [&](const Layer& layer) {
@@ -336,7 +336,7 @@ TEST_CASE("oneDNN adds to a residual in place, and says so") {
   CHECK(in_place(op::MatMul{.a = {1, 70}, .b = {70, 33}, .post = {relu, per_channel(add)}}) == 0);
 }
 
-// Element (channel 10, row 0, column 1) of 16 x 2 x 3 is number 10 * 6 + 1 of the row-major ones. Channels last it is
+// Element (channel 10, row 0, column 1) of 16 x 2 x 3 is number 10 * 6 + 1 in row-major order. With channels last it is
 // number 1 * 16 + 10; in blocks of 8 channels 1 * 48 + 1 * 8 + 2, of 16 channels 1 * 16 + 10.
 TEST_CASE("a plan of oneDNN tells where an element of its output lies") {
   const std::map<std::string, std::int64_t> positions{{"plain", 61}, {"acdb", 26}, {"aBcd8b", 58}, {"aBcd16b", 26}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN in other types than f32. Quantised products run on every x86 processor with AVX2; for bf16 and f16 it depends:
-// plans are checked where there are any, and the reason where there is none.
+// oneDNN in types other than f32. Quantised products run on every x86 processor with AVX2. bf16 and f16 depend on the
+// processor: plans are checked if there are any, and the reason if there is none.
 #include "backend/plan_support.hpp"
 #include <benanza/backend/onednn.hpp>
 #include <benanza/model/layer_signature.hpp>

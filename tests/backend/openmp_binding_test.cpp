@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses the library, bound by an OpenMP runtime before it looks at its processors.
+// A program that uses the library and is bound by an OpenMP runtime before it looks at its processors.
 #include "support/catch.hpp"
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/openmp_team.hpp>
@@ -15,7 +15,7 @@ using namespace benanza;
 
 TEST_CASE("what limits the processors is printed", "[.cpu_limit]") { std::printf("limit: %s\n", cpu_limit().c_str()); }
 
-/// What this program says of its processors when it is started with a variable.
+/// What this program reports of its processors when it is started with a variable.
 std::string limit_with(const std::string& variable) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command = "env -u OMP_PROC_BIND -u OMP_PLACES -u GOMP_CPU_AFFINITY -u KMP_AFFINITY " + variable +
@@ -30,7 +30,7 @@ std::string limit_with(const std::string& variable) {
 }
 
 TEST_CASE("the variable by which an OpenMP runtime bound the program is named", "[backend]") {
-  if (!OpenmpTeam().exists() || cpus().size() < 2) return;  // no runtime, or nothing that it could take
+  if (!OpenmpTeam().exists() || cpus().size() < 2) return;  // no runtime, or too few processors to take one away
   // GNU's runtime binds the initial thread to the first of its places, which are single processors.
   CHECK_THAT(limit_with("OMP_PROC_BIND=true"),
              Catch::Contains("OpenMP's binding of threads (OMP_PROC_BIND) leaves 1 of "));

@@ -16,7 +16,7 @@
 
 namespace benanza::test {
 
-/// Memory as plans are promised it, full of NaN.
+/// Memory with the alignment that plans are promised, full of NaN.
 class AlignedBuffer {
  public:
   explicit AlignedBuffer(std::size_t bytes) : data_(static_cast<std::byte*>(::operator new(bytes + 1, alignment))) {
@@ -32,7 +32,7 @@ class AlignedBuffer {
   std::byte* data_;
 };
 
-/// Plain operands of a layer, filled as a measurement fills them.
+/// Plain operands of a layer, filled in the same way as for a measurement.
 inline std::vector<AlignedBuffer> filled_inputs(const Operands& operands) {
   std::vector<AlignedBuffer> buffers;
   for (const auto& operand : operands.inputs) {
@@ -42,7 +42,7 @@ inline std::vector<AlignedBuffer> filled_inputs(const Operands& operands) {
   return buffers;
 }
 
-/// Where a plan says that elements of an output lie, there they are.
+/// The elements of an output lie where the plan says that they lie.
 inline void check_positions(const Plan& plan, std::size_t i, const Operand& operand, const void* packed,
                             const void* plain) {
   int wrong = 0;
@@ -52,15 +52,15 @@ inline void check_positions(const Plan& plan, std::size_t i, const Operand& oper
   CHECK(wrong == 0);
 }
 
-/// What output `i` holds before a call that updates it in place, among the operands in the plan's layouts; nothing for
-/// others.
+/// What output `i` holds before a call that updates it in place: one of the operands in the plan's layouts. Null for
+/// other outputs.
 inline const void* start_of(const Plan& plan, const Operand& output, std::size_t i,
                             const std::vector<const void*>& inputs) {
   const auto input = starts_as(plan, output, i);
   return input ? inputs.at(*input) : nullptr;
 }
 
-/// Executes a plan on freshly packed buffers and gives its outputs, plain.
+/// Executes a plan on freshly packed buffers and returns its outputs, plain.
 inline std::vector<AlignedBuffer> outputs_of(const Plan& plan, const Operands& operands,
                                              const std::vector<AlignedBuffer>& plain) {
   std::vector<AlignedBuffer> packed, results, unpacked;
@@ -87,7 +87,7 @@ inline std::vector<AlignedBuffer> outputs_of(const Plan& plan, const Operands& o
   return unpacked;
 }
 
-/// The result is the same where it is written over an operand that the plan lets it overwrite.
+/// The result is the same if it is written over an operand that the plan may overwrite.
 inline void check_overwritten(const Plan& plan, const Operands& operands, const std::vector<AlignedBuffer>& plain) {
   if (plan.overwritable().empty()) return;
   REQUIRE(operands.outputs.size() == 1);
@@ -119,7 +119,7 @@ inline void fill_with_all_bytes(const Operand& operand, const AlignedBuffer& buf
 }
 
 /// All plans for the layer agree with the reference at sampled elements, in two calls with different buffers. Returns
-/// their number. `plain`: the inputs.
+/// the number of plans. `plain`: the inputs.
 inline std::size_t check_plans(const Backend& backend, const Layer& layer, int threads,
                                const std::vector<AlignedBuffer>& plain) {
   const Operands shapes = operands(layer);

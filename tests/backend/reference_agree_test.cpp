@@ -16,7 +16,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 TEST_CASE("a difference is relative to the largest expected magnitude") {
   CHECK(reference::difference(Values{1, -4, 2}, Values{1, -4, 2}) == 0);
   CHECK(reference::difference(Values{1, -4, 2}, Values{1.5, -4, 2}) == 0.125);  // 0.5 / 4
-  CHECK(reference::difference(Values{0, 0}, Values{0, 0.25}) == 0.25);          // absolute: nothing to relate to
+  CHECK(reference::difference(Values{0, 0}, Values{0, 0.25}) == 0.25);          // absolute: all expected are 0
   CHECK(reference::difference(Values{infinity, 2}, Values{infinity, 2.5}) == 0.25);
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("integer outputs must be equal, but for one unit where the operator ro
 TEST_CASE("floats of 8 bits agree with what their type has of the expected values") {
   const Layer relu = op::Unary{.type = DataType::f8e4m3, .x = {2}};
   CHECK(reference::agree(relu, 0, Values{0.0011, 0.0015}, Values{0.001953125, 0.001953125}, 0.125));
-  CHECK(reference::agree(relu, 0, Values{0.003, 0.004}, Values{0.001953125, 0.00390625}, 0.125));  // a step off
+  CHECK(reference::agree(relu, 0, Values{0.003, 0.004}, Values{0.001953125, 0.00390625}, 0.125));  // one step off
   CHECK_FALSE(reference::agree(relu, 0, Values{0.006, 0.004}, Values{0.001953125, 0.00390625}, 0.125));
   CHECK(reference::agree(relu, 0, Values{500, 1}, Values{448, 1}, 0));
   CHECK_FALSE(reference::agree(relu, 0, Values{400, 1}, Values{300, 1}, 0.125));
@@ -113,7 +113,7 @@ TEST_CASE("elements are read back as they were stored") {
     return load(buffer, type, 1);
   };
   // IEEE 754 half: 11 significant bits, largest 65504, smallest 2^-24; bfloat16: 8 bits.
-  CHECK(round_trip(DataType::f16, 2049) == 2048);  // a tie goes to even
+  CHECK(round_trip(DataType::f16, 2049) == 2048);  // ties go to even
   CHECK(round_trip(DataType::f16, 2051) == 2052);
   CHECK(round_trip(DataType::f16, 65504) == 65504);
   CHECK(round_trip(DataType::f16, 65520) == infinity);

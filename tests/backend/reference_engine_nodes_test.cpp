@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference against ONNX Runtime 1.32 on a processor, where a node of com.microsoft has more than ONNX's own.
+// The reference against ONNX Runtime 1.32 on a processor, for nodes of com.microsoft that can do more than ONNX's own.
 #include "backend/node_run.hpp"
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
@@ -30,7 +30,7 @@ std::map<std::string, Numbers> waves(const Graph& graph) {
   return result;
 }
 
-/// Elements of the first output, by their places.
+/// Elements of the first output, by index.
 void check(const std::string& model, const std::map<std::size_t, double>& expected) {
   const Graph graph = testing::import_text(model, {.executable = true});
   const auto outputs = test::run_graph(graph, waves(graph));

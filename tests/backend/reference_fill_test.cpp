@@ -67,7 +67,7 @@ TEST_CASE("contents of neighbouring seeds are not the same ones, shifted") {
   const auto first = filled(operand, 1);
   for (std::uint64_t seed = 2; seed < 40; ++seed) {
     const auto second = filled(operand, seed);
-    // 50 of six values each: equal by chance once in 6^50.
+    // 50 draws of six values: two such lists are equal by chance once in 6^50.
     CHECK(std::search(first.begin(), first.end(), second.begin(), second.begin() + 50) == first.end());
   }
 }

@@ -111,7 +111,7 @@ TEST_CASE("derivatives are the limits of finite differences") {
 TEST_CASE("gradients of windows, softmax and resizing are the limits of finite differences") {
   struct Pair {
     std::string forward{}, backward{};
-    std::size_t operand = 0;          ///< of forward, that the gradient is of
+    std::size_t operand = 0;          ///< of forward: the gradient is with respect to it
     std::vector<std::size_t> kept{};  ///< operands of forward that backward reads too
     bool reads_result = false;
     bool dy_first = true;

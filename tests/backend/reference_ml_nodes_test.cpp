@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference against ONNX Runtime 1.32 on a processor: nodes of ai.onnx.ml, which become ONNX's own or trees.
+// The reference against ONNX Runtime 1.32 on a processor: nodes of ai.onnx.ml, which become ONNX's own nodes or trees.
 #include "backend/node_run.hpp"
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
@@ -17,7 +17,7 @@ using namespace benanza;
 using test::Numbers;
 using Outputs = std::vector<std::vector<double>>;
 
-/// What ONNX Runtime was given: element i of graph input n is sin(0.7 i + n), or i modulo 3 where it is an integer.
+/// What ONNX Runtime was given: element i of graph input n is sin(0.7 i + n), or i modulo 3 if it is an integer.
 std::map<std::string, Numbers> given(const Graph& graph) {
   std::map<std::string, Numbers> result;
   for (std::size_t n = 0; n < graph.inputs.size(); ++n) {
@@ -48,7 +48,7 @@ void check(const std::string& model, const Outputs& expected, double tolerance =
   }
 }
 
-/// A model that classifies 3 rows with 2 features.
+/// A model that classifies 3 rows of 2 features.
 std::string classifier(const std::string& op_type, int classes, const std::string& attributes) {
   return "m (float[3,2] x) => (int64[3] l, float[3," + std::to_string(classes) + "] s) { l, s = ai.onnx.ml." + op_type +
          " <" + attributes + "> (x) }";
@@ -57,7 +57,7 @@ std::string regressor(const std::string& op_type, int targets, const std::string
   return "m (float[3,2] x) => (float[3," + std::to_string(targets) + "] y) { y = ai.onnx.ml." + op_type + " <" +
          attributes + "> (x) }";
 }
-/// A model of 2 rows with 3 features.
+/// A model of 2 rows of 3 features.
 std::string features(const std::string& node) {
   return "m (float[2,3] x) => (float[2,3] y) { y = ai.onnx.ml." + node + " (x) }";
 }
@@ -103,7 +103,7 @@ TEST_CASE("a machine with support vectors is two products with the kernel in bet
         {{0, 1, 0}, {-0.315559, 0.315559, 0.0758716, -0.0758716, -0.20874, 0.20874}});
   check(classifier("SVMClassifier", 2, two + R"(, post_transform = "LOGISTIC")"),
         {{0, 1, 0}, {0.421758, 0.578242, 0.518959, 0.481041, 0.448004, 0.551996}});
-  // ONNX Runtime finds probabilities step by step and stops before they are exact.
+  // ONNX Runtime iterates to find probabilities and stops before they are exact.
   check(classifier("SVMClassifier", 2, two + ", prob_a = [-1.5], prob_b = [0.2]"),
         {{0, 1, 0}, {0.567771, 0.432229, 0.421862, 0.578138, 0.528243, 0.471758}}, 1e-3);
   check(classifier("SVMClassifier", 3,
@@ -132,7 +132,7 @@ TEST_CASE("what prepares features moves, compares and scales them") {
         {{0.5, 1.5, -2.5, 0.5}});
 }
 
-/// Two trees of which one has two levels of branches and one a single level.
+/// Two trees, one with two levels of branches and one with a single level.
 const std::string branches = R"(
     nodes_treeids = [0,0,0,0,0,0,0,1,1,1], nodes_nodeids = [0,1,2,3,4,5,6,0,1,2],
     nodes_featureids = [0,1,1,0,0,0,0,2,0,0], nodes_values = [0.4,0.1,0.5,0.0,0.0,0.0,0.0,-0.3,0.0,0.0],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves elements and computes nothing, and what does so by indices.
+// Operators that move elements and compute nothing, and operators that move them by indices.
 #include "backend/reference_support.hpp"
 #include "support/catch.hpp"
 
@@ -11,7 +11,7 @@ TEST_CASE("movements put every element where ONNX says") {
   CHECK(run(op::Transpose{.x = {2, 3}, .perm = {1, 0}}, {{1, 2, 3, 4, 5, 6}}) == Values{1, 4, 2, 5, 3, 6});
   CHECK(run(op::Transpose{.x = {2, 1, 3}, .perm = {2, 0, 1}}, {{1, 2, 3, 4, 5, 6}}) == Values{1, 4, 2, 5, 3, 6});
   CHECK(run(op::Concat{.outer = 2, .sizes = {1, 2}, .inner = 1}, {{1, 2}, {3, 4, 5, 6}}) == Values{1, 3, 4, 2, 5, 6});
-  // The first operand is the memory of the result: 1 and 2 stay, what is behind them is replaced.
+  // The first operand is the memory of the result: 1 and 2 stay, the elements behind them are replaced.
   CHECK(run(op::Concat{.outer = 2, .sizes = {1, 2}, .inner = 1, .in_place = true},
             {{1, 7, 8, 2, 9, 9}, {3, 4, 5, 6}}) == Values{1, 3, 4, 2, 5, 6});
   const op::Split split{.outer = 2, .sizes = {1, 2}, .inner = 1};
@@ -36,7 +36,7 @@ TEST_CASE("padding repeats a constant, the border, a mirror image or the other e
   pad.mode = op::PadMode::wrap;
   CHECK(run(pad, {{1, 2, 3}}) == Values{2, 3, 1, 2, 3, 1});
   CHECK(run(op::Pad{.x = {4}, .begins = {-1}, .ends = {1}}, {{1, 2, 3, 4}}) ==
-        Values{2, 3, 4, 0});  // a negative pad cuts off
+        Values{2, 3, 4, 0});  // a negative pad removes elements
 }
 
 TEST_CASE("gathers read where the indices point, negative ones from the end") {

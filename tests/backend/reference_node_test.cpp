@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference against ONNX's own node-test vectors: expected values that come from outside, at the tolerance of
-// ONNX's runner, but for f16, bf16 and DFT (`first_difference`).
+// The reference against ONNX's own node-test vectors: expected values from an outside source, at the tolerance of
+// ONNX's runner, except for f16, bf16 and DFT (`first_difference`).
 #include "backend/node_run.hpp"
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
@@ -22,7 +22,7 @@ using test::Numbers;
 
 namespace {
 
-/// A folder for one run, gone afterwards.
+/// A folder for one run, removed afterwards.
 class Scratch {
  public:
   Scratch() {
@@ -42,9 +42,13 @@ class Scratch {
   std::filesystem::path path_{};
 };
 
-/// As onnx.backend.test.runner compares: |got - expected| <= 1e-7 + 1e-3 |expected|, with equal shapes; what is not a
-/// number has to be none. A bf16 has 8 significant bits, an f16 has 11: the vectors round sums in between to them, so
-/// two units of the last place are allowed. `noise` is accepted besides, as a part of the largest value.
+/// Compares as onnx.backend.test.runner does:
+/// got - expected
+/// <= 1e-7 + 1e-3
+/// expected
+/// , with equal shapes; NaN must be NaN in both. A bf16 has 8 significant bits, an f16 has 11: the vectors round
+/// intermediate sums to them, so two units in the last place are allowed. In addition `noise` is accepted, as a
+/// fraction of the largest value.
 std::string first_difference(const Numbers& expected, const Numbers& got, double noise) {
   std::ostringstream text;
   text.precision(9);
@@ -71,7 +75,7 @@ std::string compare(const test::NodeVector& vector) {
   const auto got = test::run_graph(vector.graph, vector.inputs);
   if (got.size() != vector.outputs.size()) return "another number of outputs";
   std::size_t computed = 0;
-  // Sums that cancel: the vectors of a transform have the rounding of f32 where the result is 0.
+  // Sums that cancel: where the result is 0, the vectors of a transform contain the rounding of f32.
   const bool cancels = std::find(vector.op_types.begin(), vector.op_types.end(), "DFT") != vector.op_types.end();
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (!got[i]) continue;
@@ -84,7 +88,7 @@ std::string compare(const test::NodeVector& vector) {
   return {};
 }
 
-/// Rules that go by a vector's name, since nothing else tells.
+/// Rules that go by the name of a vector, because nothing else identifies these.
 std::string skipped_by_name(const std::string& name) {
   for (const char* prefix :
        {"test_adagrad", "test_adam", "test_momentum", "test_nesterov", "test_gradient", "test_bernoulli"})
@@ -92,7 +96,7 @@ std::string skipped_by_name(const std::string& name) {
   return {};
 }
 
-/// ONNX's own operator types that operators of the variant are made from, as a node has them: without the domain.
+/// ONNX's own operator types from which operators of the variant are made, as a node has them: without the domain.
 std::set<std::string, std::less<>> listed_types() {
   std::set<std::string, std::less<>> types;
   const auto add = [&]<class... Ops>(const std::variant<Ops...>*) {
@@ -110,13 +114,13 @@ std::set<std::string, std::less<>> listed_types() {
   return types;
 }
 
-/// What became of the vectors of one operator.
+/// The outcome of the vectors of one operator.
 struct Tally {
   std::size_t passed = 0;
   std::map<std::string, std::vector<std::string>> left_out{};  ///< names of vectors by reason
 };
 
-/// The table of docs/operators.md: the operators of which every vector passes, then the others.
+/// The table of docs/operators.md: first the operators whose vectors all pass, then the others.
 std::string document_of(const std::map<std::string, Tally>& tallies) {
   constexpr std::size_t width = 130;
   std::string whole, rest;

@@ -11,7 +11,7 @@ using Values = std::vector<double>;
 
 namespace {
 
-/// Element by element to 12 digits.
+/// Compares element by element, to 12 digits.
 void check_close(const Values& got, const Values& expected) {
   REQUIRE(got.size() == expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -32,7 +32,7 @@ TEST_CASE("pools take the largest, the mean or a norm of their window") {
   CHECK(run(mean, {x}) == Values{1, 2.5, 5.5, 7});  // 1, (2+3)/2, (4+7)/2, (5+6+8+9)/4: the padding does not count
   mean.include_pad = true;
   CHECK(run(mean, {x}) == Values{0.25, 1.25, 2.75, 7});
-  // Cells that ceil_mode added behind never count: the last window holds 9 alone.
+  // Cells that ceil_mode added at the end never count: the last window holds only 9.
   const op::Pool ceil{.mode = op::PoolMode::average,
                       .x = {1, 1, 3, 3},
                       .kernel = {2, 2},
@@ -77,7 +77,7 @@ TEST_CASE("local response normalisation sums squares of neighbouring channels") 
   const op::Lrn lrn{.x = {1, 4, 1}, .size = 3};
   const auto scaled = [](double x, double sum) { return x / std::pow(1 + 1e-4 / 3 * sum, 0.75); };
   check_close(run(lrn, {{1, 2, 3, 4}}), {scaled(1, 5), scaled(2, 14), scaled(3, 29), scaled(4, 25)});
-  // An even size reaches one farther behind: floor and ceil of (size - 1) / 2.
+  // An even size reaches one element farther behind: floor and ceil of (size - 1) / 2.
   check_close(run(op::Lrn{.x = {1, 3, 1}, .size = 2}, {{1, 2, 3}}, 0, {.lrn_alpha = 2, .lrn_bias = 0}),
               {1 / std::pow(5.0, 0.75), 2 / std::pow(13.0, 0.75), 3 / std::pow(9.0, 0.75)});
 }

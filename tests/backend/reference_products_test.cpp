@@ -17,7 +17,7 @@ TEST_CASE("a convolution sums over channels and in-range taps") {
   // Every second position: the four corners.
   const op::Conv strided{.x = {1, 1, 3, 3}, .w = {1, 1, 3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}};
   CHECK(run(strided, {x, Values(9, 1)}) == Values{12, 16, 24, 28});
-  // Taps two apart: 1 + 3 + 7 + 9.
+  // Taps two elements apart: 1 + 3 + 7 + 9.
   const op::Conv dilated{.x = {1, 1, 3, 3}, .w = {1, 1, 2, 2}, .dilations = {2, 2}};
   CHECK(run(dilated, {x, Values(4, 1)}) == Values{20});
   // Asymmetric: one row above, one column behind. Row 0: 0*1 + x -> columns (1,2),(2,3),(3,_).
@@ -31,7 +31,7 @@ TEST_CASE("the groups of a convolution see their own channels, and the epilogue 
                       .w = {4, 1, 1, 1},
                       .group = 2,
                       .post = {bias, ElementwiseFn::relu, {ElementwiseFn::sub, TensorShape{}, true}}};
-  // Products: 1*(1,2), 2*(1,2), 3*(3,4), -4*(3,4); plus biases 10, 20, 30, 14; relu; then operand minus that.
+  // Products: 1*(1,2), 2*(1,2), 3*(3,4), -4*(3,4); plus biases 10, 20, 30, 14; relu; then the operand minus that.
   CHECK(run(conv, {{1, 2, 3, 4}, {1, 2, 3, -4}, {10, 20, 30, 14}, Values(8, 100)}) ==
         Values{100 - 11, 100 - 12, 100 - 22, 100 - 24, 100 - 39, 100 - 42, 100 - 2, 100});
 }
@@ -56,7 +56,7 @@ TEST_CASE("a transposed convolution spreads its input") {
   // Stride 2, kernel (1, 10, 100): 1 at 0, 2 at 2: 1 10 100+2 20 200.
   const op::ConvTranspose conv{.x = {1, 1, 1, 2}, .w = {1, 1, 1, 3}, .strides = {1, 2}};
   CHECK(run(conv, {{1, 2}, {1, 10, 100}}) == Values{1, 10, 102, 20, 200});
-  // One cell cut off before, one added behind.
+  // One cell is cut off in front, one is added behind.
   const op::ConvTranspose cut{
       .x = {1, 1, 1, 2}, .w = {1, 1, 1, 3}, .pads = {0, 1, 0, 0}, .strides = {1, 2}, .output_padding = {0, 1}};
   CHECK(run(cut, {{1, 2}, {1, 10, 100}}) == Values{10, 102, 20, 200, 0});
@@ -115,8 +115,9 @@ TEST_CASE("attention weighs the values by a softmax of the scaled scores") {
 }
 
 TEST_CASE("attention's operands may lie tokens first") {
-  // Two heads, two queries, two keys, depths of 1. In both heads the first key is 1000 and the second 0; the queries of
-  // the first head are 1, so that they take the first value, those of the second -1, so that they take the second one.
+  // Two heads, two queries, two keys, depths of 1. In both heads the first key is 1000 and the second 0. The queries of
+  // the first head are 1, so that they take the first value; those of the second head are -1, so that they take the
+  // second value.
   const op::Attention plain{.q = {1, 2, 2, 1}, .k = {1, 2, 2, 1}, .v = {1, 2, 2, 1}};
   CHECK(run(plain, {{1, 1, -1, -1}, {1000, 0, 1000, 0}, {10, 20, 30, 50}}) == Values{10, 10, 50, 50});
   op::Attention turned = plain;
@@ -136,8 +137,8 @@ TEST_CASE("rotary embeddings turn pairs by their angles") {
   CHECK(run(op::Rotary{.x = {1, 4}, .angles = {1, 2}}, {x, {0, 1}, {1, 0}}) == Values{-3, 2, 1, 4});
   CHECK(run(op::Rotary{.x = {1, 4}, .angles = {1, 2}, .interleaved = true}, {x, {0, 1}, {1, 0}}) ==
         Values{-2, 1, 3, 4});
-  // Each element with its own: 1 * 1 - 3 * 5, 2 * 2 - 4 * 6, 3 * 3 + 1 * 7, 4 * 4 + 2 * 8; by neighbours 1 * 1 - 2 * 5,
-  // 2 * 2 + 1 * 6, 3 * 3 - 4 * 7, 4 * 4 + 3 * 8.
+  // Each element with its own angle: 1 * 1 - 3 * 5, 2 * 2 - 4 * 6, 3 * 3 + 1 * 7, 4 * 4 + 2 * 8; by neighbours 1 * 1 -
+  // 2 * 5, 2 * 2 + 1 * 6, 3 * 3 - 4 * 7, 4 * 4 + 3 * 8.
   CHECK(run(op::Rotary{.x = {1, 4}, .angles = {1, 4}}, {x, {1, 2, 3, 4}, {5, 6, 7, 8}}) == Values{-14, -20, 16, 32});
   CHECK(run(op::Rotary{.x = {1, 4}, .angles = {1, 4}, .interleaved = true}, {x, {1, 2, 3, 4}, {5, 6, 7, 8}}) ==
         Values{-9, 10, -19, 40});

@@ -29,7 +29,8 @@ class Buffer {
   std::vector<std::byte> bytes_;
 };
 
-/// All elements of an output; each input as numbers in row-major order, stored in the type that the layer reads.
+/// All elements of an output. Each input is given as numbers in row-major order and stored in the type that the layer
+/// reads.
 inline std::vector<double> run(const Layer& layer, const std::vector<std::vector<double>>& inputs,
                                std::size_t output = 0, const reference::Parameters& parameters = {}) {
   const Operands shapes = operands(layer);
@@ -44,7 +45,7 @@ inline std::vector<double> run(const Layer& layer, const std::vector<std::vector
   return reference::evaluate_all(layer, pointers, output, parameters);
 }
 
-/// Random operands as a measurement fills them.
+/// Random operands, filled in the same way as for a measurement.
 inline std::vector<Buffer> random_inputs(const Layer& layer) {
   std::vector<Buffer> buffers;
   for (const auto& operand : operands(layer).inputs) buffers.emplace_back(operand, buffers.size() + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a bound of training is made of: every layer of an iteration has a plan of oneDNN or of Benanza's own kernels.
+// The layers that a bound of training consists of: each has a plan of oneDNN or of Benanza's own kernels.
 #include "support/catch.hpp"
 #include <benanza/backend/native.hpp>
 #include <benanza/backend/onednn.hpp>
@@ -16,7 +16,8 @@ using namespace benanza;
 
 namespace {
 
-/// Signatures of layers that neither backend has a plan for. Random numbers aside: no two implementations share them.
+/// Signatures of layers for which neither backend has a plan. Random numbers are left out: no two implementations agree
+/// on them.
 std::set<std::string> layers_without_plan(const TrainingGraph& iteration) {
   const auto native = native::backend(), onednn = onednn::backend();
   std::set<std::string> seen, lacking;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that a model has written in parts are one call of the witness, which computes what single nodes compute.
+// Functions that a model writes as several nodes are one call of the witness, which computes the same as single nodes.
 #include "support/catch.hpp"
 #include "support/witness_of.hpp"
 
@@ -12,7 +12,7 @@ using testing::witness_of;
 
 namespace {
 
-/// Calls of plans, without changes of layout and what needs no call, by how many nodes each computes.
+/// The number of nodes that each call of a plan computes. Changes of layout and nodes that need no call are left out.
 std::vector<std::size_t> sizes_of(const Witness& witness) {
   std::vector<std::size_t> sizes;
   for (const auto& call : witness.calls)
@@ -23,7 +23,7 @@ std::vector<std::size_t> sizes_of(const Witness& witness) {
 }  // namespace
 
 TEST_CASE("an RMS norm in parts is one call, with its own epsilon") {
-  // Squares of about 1e-8, so that an epsilon of 1e-5 in the place of 1e-12 would give a thirtieth of the result.
+  // Squares of about 1e-8, so that an epsilon of 1e-5 instead of 1e-12 would give a thirtieth of the result.
   const Witness witness = witness_of(R"(m (float[8, 64] x) => (float[8, 64] y) <float two = {2},
       float epsilon = {1e-12}, int64[1] last = {-1}, float small = {0.0001}> {
     c = Constant<value = int64[1] {64}>()
@@ -44,7 +44,7 @@ TEST_CASE("an RMS norm in parts is one call, with its own epsilon") {
 }
 
 TEST_CASE("attention in parts is one call, with the scale that its parts have") {
-  // Factors of 0.5 on queries and on keys: 0.25, which is not 1 / sqrt(8).
+  // Factors of 0.5 on queries and on keys: 0.25 in all, which is not 1 / sqrt(8).
   const Witness witness = witness_of(R"(m (float[1, 12, 2, 8] a, float[1, 12, 2, 8] b, float[1, 12, 2, 8] c,
       float[1, 1, 12, 12] mask) => (float[1, 12, 2, 8] y) <float half = {0.5}> {
     q = Transpose<perm = [0, 2, 1, 3]>(a)
@@ -65,7 +65,7 @@ TEST_CASE("attention in parts is one call, with the scale that its parts have") 
 }
 
 TEST_CASE("attention in parts is one call where groups of queries share heads of keys and values") {
-  // Four heads of queries; the first two share one head of keys and values, the last two another.
+  // Four heads of queries; the first two share one head of keys and values, the last two share another.
   const Witness witness = witness_of(R"(m (float[1, 4, 12, 8] q, float[1, 2, 12, 8] k, float[1, 2, 12, 8] v)
       => (float[1, 4, 12, 8] y) <float factor = {0.25}, int64[1] two = {2}, int64[5] repeated = {1, 2, 2, 12, 8},
       int64[4] four = {1, 4, 12, 8}> {
@@ -118,7 +118,7 @@ TEST_CASE("activations in parts are one call, alone and behind a convolution") {
                       "}");
   };
   const std::string swish = "t = Sigmoid(z)\n y = Mul(z, t)\n";
-  // Half of it comes last, so that it is a function of x with and without its last node.
+  // The multiplication by a half comes last, so that the nodes are a function of x with and without the last one.
   const std::string gelu = "a = Div(z, root)\n b = Erf(a)\n c = Add(b, one)\n d = Mul(z, c)\n y = Mul(d, half)\n";
   const std::string pool = "z = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x)\n";
   const std::string conv = "z = Conv<pads = [1, 1, 1, 1]>(x, w)\n";
@@ -141,7 +141,7 @@ TEST_CASE("products of one row are one call, whose result their readers take in 
     w2 = ConstantOfShape<value = float[1] {2.0}>(c)
     b2 = ConstantOfShape<value = float[1] {3.0}>(b)
   )";
-  // Constants have random numbers, so that parts that are exchanged would give other results.
+  // Constants have random numbers, so that swapped parts would give other results.
   SECTION("one of which has a bias") {
     const Witness witness = witness_of("m (float[1, 32] x) => (float[1, 48] y, float[1, 48] z) {" + constants + R"(
       p = MatMul(x, w1)
@@ -186,7 +186,7 @@ TEST_CASE("a convolution does the padding before it") {
 }
 
 TEST_CASE("what is concatenated and split in one piece of memory is not copied") {
-  // A dense block: each Concat has the one before it at its beginning.
+  // A dense block: each Concat begins with the one before it.
   const Witness witness = witness_of(R"(m (float[1, 16, 6, 6] x) => (float[1, 48, 6, 6] y, float[1, 16, 6, 6] t) {
     s = Constant<value = int64[4] {16, 16, 3, 3}>()
     u = Constant<value = int64[4] {16, 32, 3, 3}>()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// If, Loop, Scan and sizes that data decides; expected values by ONNX's definitions, computed by hand.
+// If, Loop, Scan and sizes that depend on data. Expected values follow from ONNX's definitions, computed by hand.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/execution/executor.hpp>
@@ -33,7 +33,7 @@ TEST_CASE("an If takes the branch that its condition says, with what the branch 
 }
 
 TEST_CASE("a Loop runs as often as its trip count and condition say") {
-  // Doubles a number while it is below 10; each pass also gives the number before it.
+  // Doubles a number while it is below 10; each pass also returns the number before it.
   Executor executor = executor_of(R"(m (int64 n, float[1] x) => (float[1] last, float[k,1] all) <bool go = {1}> {
       last, all = Loop (n, go, x) <body = b (int64 i, bool before, float[1] v) => (bool more, float[1] w, float[1] v2)
         <float[1] ten = {10}, float[1] two = {2}, int64[1] axes = {0}>
@@ -95,7 +95,7 @@ TEST_CASE("loops and Ifs that are alike have their results under each name") {
 }
 
 TEST_CASE("sizes that data decides are those that it has") {
-  // Elements above 1, then computed with: (x - 1) of each, and how many there are.
+  // Selects the elements above 1 and then computes with them: (x - 1) of each, and their number.
   Executor executor = executor_of(R"(m (float[4] x) => (float[k] y, int64[1] count) <float one = {1}> {
       above = Greater (x, one)  kept = Compress (x, above)  y = Sub (kept, one)  count = Shape (y) })");
   const auto run = [&](const Numbers& x) { return executor.run({{"x", f32({4}, x)}}); };

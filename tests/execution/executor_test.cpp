@@ -30,7 +30,7 @@ Values run_text(const std::string& model, const Inputs& inputs, const std::strin
   return executor.run(inputs).outputs.at(output).values();
 }
 
-/// A number of an output, and where it is.
+/// A number of an output, and its position.
 struct Expected {
   std::string model{}, output{};
   double largest = 0;
@@ -65,7 +65,7 @@ Inputs random_inputs(const Executor& executor) {
 }  // namespace
 
 TEST_CASE("constant operands of a product that lie transposed are exchanged") {
-  // (1 2) times the transpose of rows (1 2), (3 4), (5 6): 5, 11, 17; twice that where alpha is 2.
+  // (1 2) times the transpose of rows (1 2), (3 4), (5 6): 5, 11, 17; twice that if alpha is 2.
   const std::string model = R"(m (float[1,2] x) => (float[1,3] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = )";
   const Inputs inputs{{"x", floats({1, 2}, {1, 2})}};
   CHECK(run_text(model + "Gemm<transB = 1>(x, w) }", inputs, "y") == Values{5, 11, 17});
@@ -132,7 +132,7 @@ TEST_CASE("what constants compute is computed once, and weights may be stored in
       "m (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float two = {2}> { d = Mul (w, two) y = Add (x, d) }";
   CHECK(run_text(text, {{"x", floats({2}, {10, 20})}}, "y") == Values{12, 24});
 
-  std::ostringstream many;  // more numbers than import keeps
+  std::ostringstream many;  // more numbers than the import keeps
   for (int i = 0; i < 100; ++i) many << (i == 0 ? "" : ", ") << i;
   onnx::ModelProto model = testing::parse_model("m (float[100] x) => (float[100] y) <float[100] w = {" + many.str() +
                                                 "}> { y = Sub (x, w) }");
@@ -178,7 +178,7 @@ TEST_CASE("what constants compute is computed once, and weights may be stored in
 
 // numpy.float16(0.1) is 0.0999755859375.
 TEST_CASE("a model in another floating-point type has the weights of its file, rounded") {
-  std::ostringstream many;  // more numbers than import keeps
+  std::ostringstream many;  // more numbers than the import keeps
   for (int i = 0; i < 100; ++i) many << (i == 0 ? "" : ", ") << "0.1";
   const testing::TemporaryFile file(testing::parse_model("m (float[100] x) => (float[100] y) <float[100] w = {" +
                                                          many.str() + "}> { y = Sub (x, w) }")

@@ -43,12 +43,12 @@ struct Aligned {
 }  // namespace
 
 TEST_CASE("orders are equal where memory is, whatever the dimensions") {
-  // The image is one walk of 30: 6 rows of 5.
+  // The image is one dimension of 30: 6 rows of 5.
   CHECK(blocked.text() == "2*480,30*1,16*30");
   CHECK(channels_last.text() == "30*1,32*30");
   CHECK(blocked == ElementOrder(std::vector<OrderDigit>{{2, 480}, {30, 1}, {16, 30}}));
   CHECK(ElementOrder(std::vector<OrderDigit>{{32, 30}, {30, 1}}).is_row_major());
-  // Half of the channels are half of the blocks, and one block is what is left of them.
+  // Half of the channels are half of the blocks: one block is left.
   REQUIRE(blocked.of_part(480));
   CHECK(blocked.of_part(480)->text() == "30*1,16*30");
   CHECK_FALSE(blocked.of_part(240));        // half a block
@@ -60,7 +60,7 @@ TEST_CASE("a change of layout is a transposition, which backends compute") {
   const ElementOrder row_major;
   struct Change {
     ElementOrder from, to;
-    std::string layer;  // by hand: sizes as they lie in `from`
+    std::string layer;  // by hand: sizes in the order of `from`
   };
   // 32 channels of 30 pixels; 2 blocks of 30 pixels of 16 channels; 30 pixels of 32 channels.
   for (const auto& [from, to, layer] : {Change{row_major, blocked, "Transpose/f32/x=2x16x30/perm=0x2x1"},
@@ -72,7 +72,7 @@ TEST_CASE("a change of layout is a transposition, which backends compute") {
         layout_change_layer(DataType::f32, elements, execution::arrangement_of(from), execution::arrangement_of(to));
     REQUIRE(change);
     REQUIRE(LayerSignature(*change).text() == layer);
-    // Where each order has element (channel c, pixel p), by hand.
+    // The position of element (channel c, pixel p) in each order, by hand.
     const auto place = [](const ElementOrder& order, std::int64_t c, std::int64_t p) {
       if (order == blocked) return c / 16 * 480 + p * 16 + c % 16;
       return order == channels_last ? p * 32 + c : c * 30 + p;
@@ -100,7 +100,7 @@ TEST_CASE("a change of layout is a transposition, which backends compute") {
   }
   CHECK_FALSE(layout_change_layer(DataType::f32, elements, execution::arrangement_of(blocked),
                                   execution::arrangement_of(blocked)));
-  // 30 rows of 32 and 15 rows of 64 cut the tensor at places that do not divide each other.
+  // 30 rows of 32 and 15 rows of 64 divide the tensor into digits that do not divide each other.
   CHECK_FALSE(order_change(ElementOrder(std::vector<OrderDigit>{{3, 1}, {320, 3}}),
                            ElementOrder(std::vector<OrderDigit>{{2, 1}, {480, 2}}), elements));
 }
@@ -172,7 +172,7 @@ TEST_CASE("plans compute with the numbers that they are made for") {
         const auto all = reference::sample_indices(shapes.outputs[0].elements(), 200);
         const auto expected = reference::evaluate(layer, given, 0, all, numbers);
         CHECK(reference::agree(layer, 0, expected, reference::read(shapes.outputs[0], y.data, all), plan.tolerance()));
-        // The numbers make a difference that is seen.
+        // The effect of the numbers is visible.
         CHECK(reference::difference(expected, reference::evaluate(layer, given, 0, all)) > 1e-3);
         ++made;
       }
@@ -210,7 +210,7 @@ TEST_CASE("a team of two is bound to two processors, its caller too") {
   struct Seen {
     std::array<int, 2> processors{}, allowed{};
   } seen;
-  std::thread([&] {  // its affinity ends with it
+  std::thread([&] {  // its affinity ends with the thread
     team.bind(std::span(where).first(2));
     team.run(
         2,

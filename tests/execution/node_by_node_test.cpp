@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Witnesses of models in which data decides what is called or how large it is.
+// Witnesses of models in which data decides which nodes are called or how large their results are.
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include "support/onnx_text.hpp"
@@ -49,7 +49,7 @@ TEST_CASE("a Loop whose trip count is an input is executed node by node") {
   CHECK(witness.calls.size() == 2);  // the sum, and all passes of the sigmoid; Identity computes nothing
   CHECK(witness.checked >= 2);       // the sigmoid of each pass
   CHECK(witness.in_calls().value > 0);
-  CHECK(witness.chained({}).value == 0);  // nothing is known of what joins calls
+  CHECK(witness.chained({}).value == 0);  // nothing is known of what lies between calls
 }
 
 TEST_CASE("elements that data picks are computed with, and what picks them is the reference's") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's files: bytes as numpy 2.4 writes them.
+// NumPy files, with the bytes that numpy 2.4 writes.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/execution/npy.hpp>
@@ -10,7 +10,7 @@ using namespace benanza;
 
 namespace {
 
-/// A file as numpy.save writes it: the text of the header, padded to 64 bytes, and the data.
+/// A file as numpy.save writes it: the text of the header, padded to 64 bytes, followed by the data.
 std::string npy(const std::string& text, const std::string& data, char version = 1) {
   const std::size_t prefix = version == 1 ? 10 : 12;
   std::string padded = text;

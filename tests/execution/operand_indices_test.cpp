@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices that data gives are checked before they are followed, where the reference runs as where a plan does.
+// Indices that come from data are checked before they are used, with the reference and with plans.
 #include "support/catch.hpp"
 #include "support/witness_of.hpp"
 #include <benanza/execution/executor.hpp>
@@ -23,7 +23,7 @@ Values computed(const std::string& model, const Inputs& inputs) {
   return executor.run(inputs).outputs.at("y").values();
 }
 
-/// The error; empty where the model computes its output.
+/// The error message; empty if the model computes its output.
 std::string index_error(const std::string& model, const Inputs& inputs) {
   return testing::message_of<InputError>([&] { (void)computed(model, inputs); });
 }
@@ -50,7 +50,7 @@ TEST_CASE("an index that points beyond an axis is refused with the name of its n
 TEST_CASE("each coordinate of a tuple has the limit of its own axis") {
   const Tensor x = numbers({2, 3}, {0, 1, 2, 3, 4, 5});
   const std::string model = "m (float[2,3] x, int64[2,2] i) => (float[2] y) { y = GatherND(x, i) }";
-  // Row 1, column 2, which is beyond the number of rows; the last row and the first column, from the end.
+  // Row 1, column 2, which is beyond the number of rows; then the last row and the first column, counted from the end.
   CHECK(computed(model, {{"x", x}, {"i", places({2, 2}, {1, 2, -1, -3})}}) == Values{5, 3});
   CHECK(index_error(model, {{"x", x}, {"i", places({2, 2}, {0, 0, 2, 0})}}) ==
         "node 'GatherND_y': index 2 at element 2, expected less than 2");
@@ -65,7 +65,7 @@ TEST_CASE("a target of a loss is one of the classes, or the one that is ignored"
   };
   const std::string plain = model("NegativeLogLikelihoodLoss"), softmax = model("SoftmaxCrossEntropyLoss"),
                     ignoring = model("NegativeLogLikelihoodLoss<ignore_index = -1>");
-  // Minus the numbers at 1 of the first row and 2 of the second: (1 + 2) / 2; without the first row, 2.
+  // Minus the numbers at 1 of the first row and at 2 of the second: (1 + 2) / 2; without the first row, 2.
   CHECK(computed(plain, {{"x", x}, {"t", places({2}, {1, 2})}}) == Values{1.5});
   CHECK(computed(ignoring, {{"x", x}, {"t", places({2}, {-1, 2})}}) == Values{2});
   for (const auto& [wrong, said] : std::map<double, std::string>{{1e9, "1000000000"}, {3, "3"}, {-1, "-1"}}) {

@@ -27,21 +27,21 @@ Execution run_packed(const std::string& model, const std::map<std::string, Value
   return execution;
 }
 
-/// By plans and by the reference alone.
+/// Runs the model with plans and with the reference alone.
 void check_packed(const std::string& model, const std::map<std::string, Values>& numbers, const Values& expected) {
   INFO(model);
   CHECK(run_packed(model, numbers, usable_backends()).outputs.at("y").values() == expected);
   CHECK(run_packed(model, numbers, {}).outputs.at("y").values() == expected);
 }
 
-/// Two rows: 1, 10, 100, 1000 and 10000 as factors of rows 0, 1, 15, 16 and 17 of the weights; and the sum of rows 1
-/// and 17.
+/// Two rows. The first has the factors 1, 10, 100, 1000 and 10000 for rows 0, 1, 15, 16 and 17 of the weights; the
+/// second adds up rows 1 and 17.
 const std::map<std::string, Values> two_rows{{"x", {1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 1000, 10000,
                                                     0, 1,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   0,    1}}};
 
-/// Two columns of 18 rows in blocks of 16, two rows a byte, the first in the low bits. Rows 0, 1, 15, 16 and 17 are
-/// 9, 6, 12, 0 and 15 in the first column, and 8, 7, 10, 2 and 11 in the second; row 14 is 3 in the first. What fills
-/// the last blocks up is 15.
+/// Two columns of 18 rows in blocks of 16, two rows per byte, the first in the low bits. Rows 0, 1, 15, 16 and 17 are
+/// 9, 6, 12, 0 and 15 in the first column, and 8, 7, 10, 2 and 11 in the second; row 14 is 3 in the first. The last
+/// blocks are padded with 15.
 const std::string four_bits =
     "uint8[2,2,8] b = {105, 0, 0, 0, 0, 0, 0, 195, 240, 255, 255, 255, 255, 255, 255, 255, "
     "120, 0, 0, 0, 0, 0, 0, 160, 178, 255, 255, 255, 255, 255, 255, 255}";
@@ -63,7 +63,7 @@ TEST_CASE("weights of 4 bits have a scale for each block, and 8 as their zero po
   const Values expected{124190.5, 6190, 13, -0.25};
   for (const auto* accuracy : {"", ", accuracy_level = 1", ", accuracy_level = 4"})
     check_packed(four_bit_model(four_bits + four_scales, "x, b, s", accuracy), two_rows, expected);
-  // Scales that the call gives.
+  // Scales that are inputs of the call.
   auto numbers = two_rows;
   numbers["s"] = {0.5, 2, 1, 0.25};
   check_packed("m (float[2,18] x, float[4] s) => (float[2,2] y) <" + four_bits +

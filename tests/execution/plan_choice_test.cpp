@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans are chosen by their rows, and by what they took in their places once they were executed.
+// Plans are chosen by their rows, and by the time that they took in the sequence once they were executed.
 #include "../../src/execution/plan_choice.hpp"
 
 #include "support/catch.hpp"
@@ -51,14 +51,14 @@ TEST_CASE("a plan that takes longer in its place than another's row lets expect 
   const std::vector<StepOwner> owners{{.call = 0}, {.call = 1}};
   search.observe(by_rows, owners, std::vector<Seconds>{{3e-3}, {10e-3}});
   CHECK(search.cost(by_rows).value == Approx(13e-3));
-  // Calls take 13 / 11 of their rows: 1.2 ms become 1.42 ms, less than 3 ms.
+  // Calls take 13 / 11 of the time of their rows: 1.2 ms become 1.42 ms, less than 3 ms.
   const PlanChoice other = search.improve(by_rows);
   CHECK(other == PlanChoice{1, 0});
   CHECK(search.cost(other).value == Approx(1.2e-3 * 13 / 11 + 10e-3));
 
   search.observe(other, owners, std::vector<Seconds>{{4e-3}, {11e-3}});
   CHECK(search.improve(other) == by_rows);
-  CHECK(search.cost(by_rows).value == Approx(13e-3));  // the lesser of two times of the second call
+  CHECK(search.cost(by_rows).value == Approx(13e-3));  // the shorter of two times of the second call
 }
 
 TEST_CASE("a change of layout takes the plan and the time of the fastest row, where it has rows") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of com.microsoft whose operands have a scale each. Numbers are those of ONNX Runtime 1.32 on a processor.
+// Nodes of com.microsoft whose operands each have a scale. Expected numbers are those of ONNX Runtime 1.32 on a
+// processor.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/execution/executor.hpp>
@@ -17,7 +18,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Input `name` has these numbers. The outputs, one behind the other.
+/// Runs the model on inputs of these numbers, by name. Returns all outputs, one after the other.
 Values run_quantized(const std::string& model, const std::map<std::string, Values>& numbers,
                      const std::vector<std::shared_ptr<const Backend>>& backends = usable_backends()) {
   Executor executor = Executor::load(testing::import_text(model, {.executable = true}), {.backends = backends});
@@ -47,7 +48,7 @@ Values floats_of(std::size_t count, double n) {
   return result;
 }
 
-/// What it was given as weights: element i is 37 i + 11 n modulo 256, and from `least` on.
+/// What it was given as weights: element i is 37 i + 11 n modulo 256, plus `least`.
 Values weights_of(std::size_t count, std::size_t n, double least) {
   Values result;
   for (std::size_t i = 0; i < count; ++i) result.push_back(static_cast<double>((37 * i + 11 * n) % 256) + least);
@@ -98,7 +99,7 @@ TEST_CASE("functions and averages of quantised tensors round once, with the scal
 
 namespace {
 
-/// Bytes of A and B: element i is 51 i + 3 and 37 i + 11 modulo 256; of signed types 128 less.
+/// Bytes of A and B: element i is 51 i + 3 and 37 i + 11 modulo 256; for signed types 128 less.
 const Values a_bytes{3, 54, 105, 156, 207, 2}, signed_a{-125, -74, -23, 28, 79, -126};
 const std::string u8_b = "{11, 48, 85, 122, 159, 196, 233, 14, 51, 88, 125, 162}",
                   i8_b = "{-117, -80, -43, -6, 31, 68, 105, -114, -77, -40, -3, 34}";
@@ -107,7 +108,7 @@ const std::string gemm_c = ", int32[4] c = {-9000, 400, 0, 2500}";
 const std::string one_scale_of_b = "uint8[4,3] b = " + u8_b + ", float bs = {0.05}, uint8 bz = {120}";
 const std::string scales_of_columns = ", float[4] bs = {0.01, 0.02, 0.03, 0.05}, int8[4] bz = {0, 3, -4, 10}";
 
-/// By the plans of libraries and by the reference alone.
+/// Runs the model with the plans of libraries and with the reference alone.
 void check_gemm(const std::string& model, const std::map<std::string, Values>& numbers, const Values& expected) {
   INFO(model);
   check_close(run_quantized(model, numbers), expected);
@@ -200,20 +201,20 @@ TEST_CASE("weights and rows of a quantised product may have a scale and a zero p
     CHECK(run_quantized(model, numbers) == expected);
     CHECK(run_quantized(model, numbers, {}) == expected);
   };
-  // x less 1: 2 4. Times 2 and -3 - 1, and the addends: 8 12, -10 -18. Times 0.5 * 1, 0.5 * 0.5: 4 6, -2.5 -4.5, which
-  // go to even numbers. Then 10 more.
+  // x - 1: 2 4. Times 2 and -3 - 1, plus the addends: 8 12, -10 -18. Times 0.5 * 1, 0.5 * 0.5: 4 6, -2.5 -4.5, which
+  // are rounded to even numbers. Then 10 is added.
   check(
       "m (uint8[1,1,1,2] x) => (uint8[1,2,1,2] y) <float xs = {0.5}, uint8 xz = {1}, int8[2,1,1,1] w = {2, -3}, "
       "float[2] ws = {1, 0.5}, int8[2] wz = {0, 1}, float ys = {1}, uint8 yz = {10}, int32[2] b = {4, -2}> "
       "{ y = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) }",
       {{"x", {3, 5}}}, {14, 16, 8, 6});
-  // x less 1: 2 4. Times 2 - 0, and 1 - 2.
+  // x - 1: 2 4. Times 2 - 0, and 1 - 2.
   check(
       "m (uint8[1,1,1,2] x) => (int32[1,2,1,2] y) <uint8 xz = {1}, uint8[2,1,1,1] w = {2, 1}, uint8[2] wz = {0, 2}> "
       "{ y = ConvInteger(x, w, xz, wz) }",
       {{"x", {3, 5}}}, {4, 8, -2, -4});
-  // a less the zero points of its rows: 1 2, 2 3. b less those of its columns: 0 2, 2 4. Products: 4 10, 6 16. Scales
-  // 1 0.5 of rows, 1 2 of columns, over 2: 2 10, 1.5 8; 1.5 goes to 2.
+  // a minus the zero points of its rows: 1 2, 2 3. b minus those of its columns: 0 2, 2 4. Products: 4 10, 6 16. Scales
+  // 1 0.5 of rows, 1 2 of columns, over 2: 2 10, 1.5 8; 1.5 is rounded to 2.
   check(
       "m (uint8[2,2] a) => (uint8[2,2] y) <float[2] as = {1, 0.5}, uint8[2] az = {0, 1}, "
       "uint8[2,2] b = {1, 2, 3, 4}, float[2] bs = {1, 2}, uint8[2] bz = {1, 0}, float ys = {2}, uint8 yz = {0}> "
@@ -268,7 +269,7 @@ TEST_CASE("an LSTM with quantised weights rounds its input as a whole and its st
        -0.729463, 0.428703,  -0.162258, -0.40054,  0.095149,  -0.166321, -0.712855, 0.125337,  -0.761308, 0.028189,
        -0.069747, -0.107121, 0.081054,  -0.612965, -0.712855, 0.125337,  -0.761308, 0.028189,  -0.253346, -0.636207,
        0.175668,  -0.542014, -0.976405, 0.192883,  -1.162521, 0.037532,  -0.295271, -0.781828, 0.185878,  -0.609877});
-  // A scale for each column: 0.004 + 0.001 i, and 0.002 more for the states.
+  // One scale per column: 0.004 + 0.001 i, and 0.002 more for the states.
   Values scales, more_scales;
   for (int i = 0; i < 8; ++i) {
     scales.push_back(0.004 + 0.001 * i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcasts and reductions of tensors that do not lie row-major. 32 channels of 30 pixels: in two blocks of 16
+// Broadcasts and reductions of tensors that are not in row-major order. 32 channels of 30 pixels: in two blocks of 16
 // channels, and with channels last.
 #include "../src/execution/reordered_layer.hpp"
 
@@ -41,12 +41,12 @@ TEST_CASE("broadcasts in other orders are broadcasts of other dimensions") {
   REQUIRE(made);
   CHECK(made->inputs == std::vector<bool>{false, true});
   CHECK(made->outputs == std::vector<bool>{true});
-  // Nothing is broadcast where both have all elements, and a row-major tensor lies as the layer has it.
+  // Nothing is broadcast if both operands have all elements, and a row-major tensor already has the layer's order.
   CHECK(in_memory(op::Binary{.a = {960}, .b = {960}}, in_blocks) == "none");
   CHECK(in_memory(per_channel, ElementOrder()) == "none");
-  // 40 rows of 24 do not end where channels of 30 do.
+  // The ends of 40 rows of 24 are not the ends of channels of 30.
   CHECK(in_memory(op::Binary{.a = {40, 24}, .b = {40, 1}}, pixels_first) == "none");
-  // The image lies transposed, and the small operand does not.
+  // The image is transposed in memory, and the small operand is not.
   const ElementOrder transposed_image(std::vector<OrderDigit>{{5, 1}, {6, 5}, {32, 30}});
   CHECK(in_memory(per_pixel, transposed_image) == "none");
 }
@@ -69,12 +69,12 @@ TEST_CASE("transpositions in other orders are other transpositions, or none") {
     const auto layer = execution::layout_change_layer(DataType::f32, 960, arrangement_of(from), arrangement_of(*order));
     return layer ? LayerSignature(*layer).text() : *order == from ? "nothing moves" : "none";
   };
-  // A shuffle of 32 channels in 4 groups: with channels last, the groups of each pixel change places.
+  // A shuffle of 32 channels in 4 groups: with channels last, the groups of each pixel are exchanged.
   const op::Transpose shuffle{.x = {4, 8, 30}, .perm = {1, 0, 2}};
   CHECK(moved(shuffle, ElementOrder(), ElementOrder()) == "Transpose/f32/x=4x8x30/perm=1x0x2");
   CHECK(moved(shuffle, pixels_first, pixels_first) == "Transpose/f32/x=30x4x8/perm=0x2x1");
   CHECK(moved(shuffle, pixels_first, ElementOrder()) == "Transpose/f32/x=30x4x8/perm=2x1x0");
-  // Channels last by a node of the model is what lies in memory already.
+  // If a node of the model moves the channels last, memory already has that order.
   const op::Transpose to_last{.x = {32, 30}, .perm = {1, 0}};
   CHECK(moved(to_last, pixels_first, ElementOrder()) == "nothing moves");
   CHECK(moved(to_last, in_blocks, ElementOrder()) == "Transpose/f32/x=2x30x16/perm=1x0x2");

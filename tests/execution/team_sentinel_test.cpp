@@ -19,7 +19,7 @@ TEST_CASE("executions while the team's threads are far from each other do not co
     time = after;
     sentinel.end();
   };
-  // Readings that differ by a half are usual; three times as long is not.
+  // Readings that differ by a half are usual; a reading that is three times as long is not.
   turn(100e-9, 130e-9);
   turn(150e-9, 110e-9);
   turn(320e-9, 330e-9);
@@ -58,7 +58,7 @@ TEST_CASE("what is known of the machine tells that a phase lasts as long as the 
   CHECK(knowing.quiet_turns() == 0);
   CHECK(ignorant.quiet_turns() == 2);
   CHECK(knowing.least().value == 320e-9);
-  // One near turn is enough, and then it alone counts.
+  // One near reading is enough, and then it is the only one that counts.
   take_turn(knowing, 100e-9);
   CHECK(knowing.counted() == std::vector{false, false, true});
   time = 100e-9;

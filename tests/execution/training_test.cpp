@@ -55,7 +55,7 @@ const auto& entry(const Map& map, const std::string& key) {
   return map.at(key);
 }
 
-/// Relative to the largest magnitude of the tensor.
+/// The tolerance is relative to the largest magnitude of the tensor.
 void check_near(const std::string& name, const Values& got, const Values& expected, double tolerance) {
   INFO(name);
   REQUIRE(got.size() == expected.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of any shape. Numbers without another source are those of ONNX Runtime 1.32 on a processor.
+// Trees of any shape. Expected numbers without another source are those of ONNX Runtime 1.32 on a processor.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/execution/executor.hpp>
@@ -42,7 +42,7 @@ Values wave(std::size_t count) {
   return x;
 }
 
-/// Tree 0 has leaves behind one, two and three branches, tree 1 behind one.
+/// Tree 0 has leaves behind one, two and three branches; tree 1 has leaves behind one branch.
 std::string branches(const std::string& first) {
   return R"(
     nodes_treeids = [0,0,0,0,0,0,0,1,1,1], nodes_nodeids = [0,1,2,3,4,5,6,0,1,2],
@@ -68,7 +68,7 @@ std::string classifier(const std::string& ids, const std::string& labels, const 
          ids + "], class_weights = [" + weights + "], classlabels_int64s = [" + labels + "], " + end + "> (x) }";
 }
 
-/// The numbers that a function has for 0 to count - 1.
+/// The values of a function for 0 to count - 1.
 template <class Number>
 std::string listed(int count, Number number) {
   std::string text;
@@ -76,7 +76,7 @@ std::string listed(int count, Number number) {
   return text;
 }
 
-/// Branch i of 100 compares with i; a leaf of weight 2 i is behind it where x is at most i.
+/// Branch i of 100 compares x with i; if x is at most i, it leads to a leaf of weight 2 i.
 std::string chain(int last_false, int last_is_leaf, int root = 0, int feature = 0) {
   const auto same = [](int number) { return [=](int) { return number; }; };
   const auto last = [](auto number, int of_last) { return [=](int i) { return i == 99 ? of_last : number(i); }; };
@@ -137,7 +137,7 @@ TEST_CASE("trees with weights for one of two classes leave the rest to the other
           {0.5, 0.586618, 0.5, 0.610639, 0.5, 0.574442, 0.5, 0.586618, 0.5, 0.610639});
   classes(classifier(second, "4,9", R"(post_transform = "SOFTMAX")"), mixed,
           {0.53743, 0.46257, 0.512497, 0.487503, 0.425557, 0.574443, 0.53743, 0.46257, 0.512497, 0.487503});
-  // A class that no tree has a weight for is not the largest of three.
+  // A class for which no tree has a weight is not the largest of three.
   classes(classifier("0,1,2,0,1,2", "7,8,9", R"(post_transform = "NONE")"), {7, 9, 8, 7, 9},
           {0.1, 0, -0.25, 0, 0, -0.05, 0.1, 0.2, 0, 0.1, 0, -0.25, 0, 0, -0.05});
   classes(classifier("0,1,2,0,1,2", "7,8,9", R"(base_values = [0.1, 0.2, -0.3], post_transform = "SOFTMAX")"),
@@ -147,7 +147,7 @@ TEST_CASE("trees with weights for one of two classes leave the rest to the other
 }
 
 TEST_CASE("trees may have their numbers in tensors of any length") {
-  // 41.5 is at most 42, -3 at most 0, 1000 at most none of 0 to 99.
+  // 41.5 is at most 42, -3 is at most 0, 1000 is at most none of 0 to 99.
   check_numbers(run_trees(chain(100, 1), {41.5, -3, 1000}, 5).outputs.at("y"), {84, 0, 200});
 }
 

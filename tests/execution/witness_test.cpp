@@ -52,7 +52,7 @@ const std::string block = "m (float[1,16,10,10] x) => (float[1,5] y) {" + norm_c
   y = MatMul(h, f)
 })";
 
-/// The larger of 0 and each of some floats: row-major, or the last element first.
+/// The larger of 0 and each of some floats: in row-major order, or with the last element first.
 class TwoWays final : public Backend {
  public:
   TwoWays(std::vector<std::string> ways, bool unpacks) : ways_(std::move(ways)), unpacks_(unpacks) {}
@@ -126,8 +126,8 @@ TEST_CASE("a witness computes a normalisation whose epsilon is not the one of pl
   CHECK(std::none_of(witness.calls.begin(), witness.calls.end(), [](const auto& c) { return c.plan == "reference"; }));
 }
 
-// The sum s is read by two later sums, x is an input and z an output of the graph: only u may lie where s was. In the
-// first sum a convolution reads what it adds to. j holds u and z in one piece of memory.
+// The sum s is read by two later sums, x is an input and z an output of the graph: only u may overwrite s. In the first
+// sum a convolution reads the tensor to which it adds. j holds u and z in one piece of memory.
 TEST_CASE("sums in place write over nothing that is read later") {
   const Witness witness = witness_of(
       "m (float[1,16,9,9] x) => (float[1,16,9,9] z, float[1,16,9,9] o, float[1,32,9,9] k) {"
@@ -159,7 +159,7 @@ TEST_CASE("sums in place write over nothing that is read later") {
   CHECK(std::count_if(witness.calls.begin(), witness.calls.end(), adds) == 6);
 }
 
-// x is an input of the graph, p is read again: a and b need memory of their own, c and d lie where a and b were.
+// x is an input of the graph, p is read again: a and b need memory of their own, c and d overwrite a and b.
 TEST_CASE("element-wise calls write over what is not read later") {
   const Witness witness = witness_of(
       R"(m (float[576,256] x, float[1,256] s) => (float[1,1] t, float[1,1] u, float[1,1] v, float[1,1] w, float[1,1] y) {
@@ -177,7 +177,7 @@ TEST_CASE("element-wise calls write over what is not read later") {
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
-  // x, p, and one tensor beside them; with a tensor for every result there would be four.
+  // x, p and one more tensor; with a tensor for every result there would be four.
   constexpr double tensor = 576 * 256 * 4;
   CHECK(witness.peak.value < 3.7 * tensor);
   CHECK(witness.peak.value >= 3 * tensor);
@@ -214,7 +214,7 @@ TEST_CASE("a witness says that its threads were far from each other during all e
   const auto backends = usable_backends();
   const Graph graph = testing::import_text(block, {.executable = true});
   if (!OpenmpTeam().exists() || cpus().size() < threads) return;
-  // No round trip is shorter than the first of these, none as long as the second.
+  // No round trip is shorter than the first of these, and none is as long as the second.
   for (const double usual : {1e-12, 1.0}) {
     ResultDatabase rows = testing::rows_for(graph, backends, false, threads);
     rows.add(Run{.ceilings = {{.quantity = CeilingQuantity::timer("round_trip"),
@@ -284,7 +284,7 @@ TEST_CASE("a check reads results in layouts that only their plan understands") {
   CHECK(witness.check->difference == 0);  // the larger of two floats is exact
 }
 
-// Single nodes are run by the same wrong plan, so that the outputs agree.
+// Single nodes run with the same wrong plan, so that the outputs agree.
 TEST_CASE("a check finds a wrong plan that the outputs do not show") {
   test::FakeHost host;
   const Graph graph = testing::import_text("m (float[64] x) => (float[64] y) { y = Relu(x) }", {.executable = true});
