@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set with one layer for each field of each operator, that field not at its default, and one for each word of each
-// enumeration. Made from the operators' own list, so that a new operator or field is covered at once. The sizes make no
-// sense and are never run.
+// A set with one layer for each field of each operator, in which that field is not at its default, and one layer for
+// each word of each enumeration. It is made from the operators' own list, so that a new operator or field is covered at
+// once. The sizes are meaningless and are never run.
 #pragma once
 
 #include <benanza/codegen.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated code is compiled and read back: `every_field.cpp` is what emit_every_field wrote, with the `run_suite`
-// below in the place of benanza::bench and no library behind the backends.
+// below instead of benanza::bench and without a library behind the backends.
 #define main generated_main
 #include "every_field.cpp"
 #undef main

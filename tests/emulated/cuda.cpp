@@ -27,7 +27,7 @@ constexpr std::size_t stack_bytes = std::size_t{256} << 10;
   std::abort();
 }
 
-/// Threads that wait for each other. Ends when all that have not ended are there.
+/// A barrier for threads that wait for each other. It opens when all threads that have not ended have arrived.
 struct Barrier {
   unsigned live = 0, arrived = 0;
   std::uint64_t passed = 0;
@@ -130,7 +130,7 @@ void Block::begin(Fiber& fiber) {
   getcontext(&fiber.context);
   fiber.context.uc_stack.ss_sp = fiber.stack.get();
   fiber.context.uc_stack.ss_size = stack_bytes;
-  fiber.context.uc_link = &scheduler_;  // where it goes on when the thread ends
+  fiber.context.uc_link = &scheduler_;  // continues there when the thread ends
   makecontext(&fiber.context, enter, 0);
 }
 
@@ -146,7 +146,7 @@ float __shfl_xor_sync(unsigned mask, float value, int bits) {
   return block().exchange(value, static_cast<unsigned>(bits));
 }
 
-// What the kernels' host code asks of the runtime.
+// The functions of the runtime that the kernels' host code calls.
 const char* CUDARTAPI cudaGetErrorString(cudaError_t) { return "an error of the emulated runtime"; }
 cudaError_t CUDARTAPI cudaGetLastError() { return std::exchange(next_error, cudaSuccess); }
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }

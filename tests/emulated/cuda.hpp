@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels in CUDA C++ need to run on the processor, one block after the other: each thread of a block is a fiber,
-// which goes on until it has to wait for others. Results, accesses (under sanitizers) and waiting are as on a device;
+// What kernels in CUDA C++ need to run on the processor, one block after the other. Each thread of a block is a fiber,
+// which runs until it has to wait for others. Results, accesses (under sanitizers) and waiting are as on a device;
 // time, and what threads see of each other without waiting, are not.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <functional>
 #include <type_traits>
 
-// What a block shares is static: one block runs at a time.
+// Shared memory of a block is static: one block runs at a time.
 #undef __shared__
 #define __shared__ static
 
@@ -36,7 +36,7 @@ inline float atomicAdd(float* at, float value) {
   *at += value;
   return before;
 }
-/// Adds the products of four signed bytes each.
+/// Adds the four products of signed bytes to `sum`.
 inline int __dp4a(int a, int b, int sum) {
   for (int shift = 0; shift < 32; shift += 8)
     sum += static_cast<std::int8_t>(a >> shift) * static_cast<std::int8_t>(b >> shift);
@@ -55,12 +55,12 @@ struct Launch {
 /// Calls `thread` for every thread of every block; returns when all have ended.
 void run_threads(const Launch& launch, const std::function<void()>& thread);
 
-/// Ends the process where a block has more threads than its kernel is compiled for.
+/// Ends the process if a block has more threads than its kernel is compiled for.
 void check_bounds(unsigned most_threads);
 
 /// Kernels launched so far.
 [[nodiscard]] int launches();
-/// The runtime tells of this error when it is asked next, once.
+/// The runtime reports this error once, when it is asked next.
 void fail_launch(cudaError_t error);
 
 template <class... Parameters>

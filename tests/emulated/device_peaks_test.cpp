@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peak's kernel that fails costs: the kernels are stand-ins that take 1000 cycles.
+// The cost of a failing kernel of a peak. The kernels are stand-ins that take 1000 cycles.
 #include "backend/cuda/device_peaks.hpp"
 
 #include "backend/cuda/device_kernels.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using benanza::cuda::PeakKind;
 
-/// The product of warp groups of f16 fails with this error.
+/// The product of warp groups in f16 fails with this error.
 cudaError_t group_f16 = cudaSuccess;
 
 }  // namespace
@@ -70,7 +70,7 @@ std::vector<double> peaks_of(const DeviceCeilings& ceilings, const std::string& 
 TEST_CASE("peaks are FLOPs a cycle at the highest clock") {
   const DeviceCeilings ceilings = Peaks().measure(cudaSuccess);
   CHECK(ceilings.absent == std::vector<std::string>{});
-  // 100 processors at 1 GHz, 64 and 4096 FLOPs a cycle.
+  // 100 processors at 1 GHz, 64 and 4096 FLOPs per cycle.
   CHECK(peaks_of(ceilings, "Peak/f32") == std::vector<double>{6.4e12});
   CHECK(peaks_of(ceilings, "Peak/f16") == std::vector<double>{6.4e12, 4.096e14});
   CHECK_FALSE(peaks_of(ceilings, "Bandwidth/memory").empty());

@@ -20,7 +20,7 @@ void reverse_blocks(const int* x, int* y) {
   y[blockIdx.x * width + threadIdx.x] = cells[width - 1 - threadIdx.x];
 }
 
-/// Threads of odd rank end; the others still meet.
+/// Threads with an odd rank end; the others still meet.
 void sum_of_even(int* sum) {
   __shared__ int total;
   if (threadIdx.x == 0) total = 0;

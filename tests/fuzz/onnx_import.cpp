@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     static_cast<void>(make_model_layers(import_onnx(file.path())));
   } catch (const Error&) {
-    // what a broken model is for
+    // expected for a broken model
   }
   return 0;
 }

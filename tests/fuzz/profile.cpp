@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are a profile or an error of Benanza's family; what is read holds only times that can be summed and
-// references that lead somewhere.
+// Any bytes are a profile or an error of Benanza's family; a profile holds only times that can be summed and references
+// that are valid.
 #include "memory_file.hpp"
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>

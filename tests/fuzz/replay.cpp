@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target over the files of folders, without a fuzzer: seeds, and what fuzzers found before.
+// Runs a fuzz target on the files of folders, without a fuzzer: seeds, and inputs that fuzzers found before.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
       std::ifstream file(entry.path(), std::ios::binary);
       const std::string bytes{std::istreambuf_iterator<char>(file), {}};
       std::printf("%s\n", entry.path().c_str());
-      std::fflush(stdout);  // the last line names the file that it ends at
+      std::fflush(stdout);  // the last line names the file at which it ends
       LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
       ++count;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text is a layer's signature or an error of Benanza's family; the canonical text of one is its own, and the layer
-// has a cost.
+// Any text is a layer's signature or an error of Benanza's family. A canonical text is its own canonical text, and the
+// layer has a cost.
 #include <benanza/error.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>

@@ -10,7 +10,7 @@
 using namespace benanza;
 
 TEST_CASE("products become BLAS's: stored rows, transposes and strides") {
-  // a: 2 entries of 9x16 stored as they are, b: 2 entries of 16x5 stored as 5x16: rows of 16 in both.
+  // a: 2 entries of 9x16 stored unchanged, b: 2 entries of 16x5 stored as 5x16: rows of 16 in both.
   const auto described = cublas::describe(op::MatMul{.a = {2, 9, 16}, .b = {2, 16, 5}, .trans_b = true});
   REQUIRE(std::holds_alternative<cublas::Problem>(described));
   const auto& problem = std::get<cublas::Problem>(described);
@@ -63,7 +63,7 @@ TEST_CASE("with channels last it is one product of all images, whose biases lie 
   CHECK(problem.k == 64);
   CHECK(problem.batch == 1);
   CHECK(problem.input_a == 0);
-  CHECK(problem.trans_b);  // w lies as output by input channel
+  CHECK(problem.trans_b);  // w is stored as output by input channel
   CHECK(problem.turned_a.rows == 64);
   CHECK(problem.turned_a.columns == 49);
   CHECK(problem.turned_y.rows == 32);
@@ -81,8 +81,8 @@ TEST_CASE("the types of products: f32 is strict, tf32 is not, 16-bit types are s
   CHECK_FALSE(cublas::arithmetic(DataType::u8, DataType::u8));
 }
 
-// cuBLAS documentation, cublasLtMatmul, table of supported types: of 8-bit integers the scale is an i32 for results of
-// i32 and f32 for those of i8; of two E4M3 with a result of E4M3, c and the bias are bf16 or f16.
+// cuBLAS documentation, cublasLtMatmul, table of supported types: for 8-bit integers the scale is i32 if the result is
+// i32, and f32 if it is i8; for two E4M3 with a result of E4M3, c and the bias are bf16 or f16.
 TEST_CASE("products of 8 bits: sums of 32 bits, both operands along k") {
   const auto sums = cublas::arithmetic(DataType::i8, DataType::i32).value();
   CHECK(sums.compute == CUBLAS_COMPUTE_32I);
@@ -112,7 +112,7 @@ TEST_CASE("products of 8 bits: sums of 32 bits, both operands along k") {
       cublas::describe(op::MatMul{.type = DataType::i8, .a = {48, 64}, .b = {64, 32}, .a_zero = true})));
 }
 
-// PyTorch does the same with "tanh" where it cannot call this epilogue (aten/src/ATen/native/cuda/Blas.cpp).
+// PyTorch does the same with "tanh" if it cannot call this epilogue (aten/src/ATen/native/cuda/Blas.cpp).
 TEST_CASE("cuBLASLt's GELU is the approximation by tanh; an exact one is not among its epilogues") {
   const auto tanh = cublas::lt_epilogue({bias, ElementwiseFn::gelu_tanh}, 2);
   REQUIRE(std::holds_alternative<cublas::LtEpilogue>(tanh));
@@ -128,7 +128,7 @@ TEST_CASE("attention by its parts: query heads that share a key head are rows of
   CHECK(parts.scores.m == 20);
   CHECK(parts.scores.n == 7);
   CHECK(parts.scores.k == 16);
-  CHECK(parts.scores.trans_b);  // keys lie as rows
+  CHECK(parts.scores.trans_b);  // keys are stored as rows
   CHECK(parts.scores.stride_a == 20 * 16);
   CHECK(parts.scores.factor == 0.25);  // 1 / sqrt(16)
   CHECK(parts.result.m == 20);

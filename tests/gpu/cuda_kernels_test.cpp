@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled twice: into the program for a device, and into the one whose device is tests/emulated.
+// Compiled twice: for the program that runs on a device, and for the program whose device is tests/emulated.
 #include "backend/cuda/kernels.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cuda.hpp>
@@ -51,7 +51,7 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::LayerNorm{.x = {16, 96}, .rms = true},
       op::GroupNorm{.x = {2, 12, 25}, .groups = 3},
       op::Lrn{.x = {2, 16, 30}},
-      // By halves and by neighbours, angles of elements and of pairs, with and without accesses of 16 bytes.
+      // By halves and by neighbours, angles per element and per pair, with and without accesses of 16 bytes.
       op::Rotary{.x = {12, 9, 64}, .angles = {1, 9, 64}},
       op::Rotary{.type = DataType::f16, .x = {12, 64}, .angles = {1, 64}},
       op::Rotary{.type = DataType::bf16, .x = {2, 5, 3, 32}, .angles = {1, 5, 1, 16}},
@@ -61,7 +61,7 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::Rotary{.x = {4, 6, 6}, .angles = {4, 1, 3}, .interleaved = true},
       op::Reduce{.x = {12, 100}, .axes = {1}},
       op::Reduce{.fn = op::ReduceFn::log_sum_exp, .x = {6, 10, 7}, .axes = {1}},
-      // Rows by warps and by blocks, with and without accesses of 16 bytes; scales along rows, and one for each
+      // Rows by warps and by blocks, with and without accesses of 16 bytes; scales along rows, and one scale per
       // channel.
       op::Softmax{.x = {3, 4096, 1}},
       op::Softmax{.type = DataType::f16, .x = {5, 1003, 1}, .log = true},
@@ -76,7 +76,8 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::GroupNorm{.x = {2, 12, 256}, .groups = 3},
       op::GroupNorm{.type = DataType::bf16, .x = {2, 4, 6000}, .groups = 2},
       op::Lrn{.x = {2, 16, 32}, .size = 4},
-      // Reductions by rows, split over blocks and not; by columns, one and several a thread; of several dimensions.
+      // Reductions by rows, split over blocks or not; by columns, with one or several per thread; over several
+      // dimensions.
       op::Reduce{.x = {7, 40000}, .axes = {1}},
       op::Reduce{.fn = op::ReduceFn::l2, .x = {300001}, .axes = {0}},
       op::Reduce{.type = DataType::f16, .fn = op::ReduceFn::max, .x = {2, 3, 262144}, .axes = {1}},
@@ -92,7 +93,7 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::GatherNd{.type = DataType::f16, .x = {3, 6, 16}, .indices = {3, 4, 1}, .batch_dims = 1},
       op::ScatterNd{.x = {6, 7, 3}, .indices = {5, 2}},
       op::ScatterNd{.type = DataType::f16, .x = {2, 3, 64}, .indices = {20, 2}},  // many updates of one slice
-      // Updates in place: of one slice, of several, of one more than once.
+      // Updates in place: of one slice, of several slices, of a slice more than once.
       op::ScatterNd{.type = DataType::f16, .x = {4, 9, 64}, .indices = {1, 2}, .in_place = true},
       op::ScatterNd{.x = {4, 9, 20}, .indices = {12, 2}, .in_place = true},
       op::ScatterElements{.x = {4, 30}, .indices = {4, 45}, .axis = 1, .in_place = true},
@@ -119,7 +120,7 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
       op::Pool{.type = DataType::i8, .x = {2, 5, 13, 12}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
       op::Pool{.mode = op::PoolMode::average, .x = {2, 5, 13}, .kernel = {3}, .pads = {1, 1}, .include_pad = true},
       op::Pool{.type = DataType::i8, .mode = op::PoolMode::average, .x = {2, 16, 7, 7}, .kernel = {7, 7}},
-      // Depthwise convolutions: with and without a zero point, by four outputs and by one, several of a channel.
+      // Depthwise convolutions: with and without a zero point, by four outputs and by one, with several per channel.
       op::Conv{.type = DataType::i8,
                .x = {2, 8, 13, 12},
                .w = {8, 1, 3, 3},
@@ -153,8 +154,8 @@ TEST_CASE("Benanza's own CUDA kernels agree with the reference", "[gpu]") {
                .x_zero = true,
                .w_zero = true,
                .post = {bias}},
-      // Other convolutions of integers: signs and zero points of both kinds, whole words of channels and not, groups,
-      // more than one tile of pixels and of results, one dimension.
+      // Other convolutions of integers: signs and zero points of both kinds, channels that fill whole words or not,
+      // groups, more than one tile of pixels and of results, one dimension.
       op::Conv{.type = DataType::u8,
                .x = {2, 3, 11, 10},
                .w = {70, 3, 3, 3},
@@ -202,7 +203,7 @@ TEST_CASE("Every function of the CUDA kernels agrees with the reference", "[gpu]
   for (auto fn = abs; fn <= sub; fn = static_cast<ElementwiseFn>(static_cast<int>(fn) + 1)) {
     const bool is_bitwise = fn == bitwise_not || fn == bitwise_and || fn == bitwise_or || fn == bitwise_xor ||
                             fn == shift_left || fn == shift_right;
-    if (is_predicate(fn) || is_bitwise || fn == acosh || fn == atanh) continue;  // NaN of what operands hold
+    if (is_predicate(fn) || is_bitwise || fn == acosh || fn == atanh) continue;  // NaN for some of the operands
     INFO(enum_names(fn)[static_cast<std::size_t>(fn)]);
     if (is_binary(fn)) {
       CHECK(test::check_device_plans(*backend, op::Binary{.fn = fn, .a = {12, 40}, .b = {12, 40}}) > 0);
@@ -257,10 +258,10 @@ TEST_CASE("the weights of attention are a softmax of scores and mask, of earlier
   if (!test::has_device(*backend)) return;
   Device& device = *backend->device();
   const float ln2 = std::log(2.0F), ln3 = std::log(3.0F);
-  // One entry, two heads of two queries and three keys; e to the scores: 1 2 3 in each row.
+  // One entry, two heads with two queries and three keys; e to the power of the scores is 1 2 3 in each row.
   std::vector<float> scores;
   for (int row = 0; row < 4; ++row) scores.insert(scores.end(), {0, ln2, ln3});
-  const std::vector<float> mask{0, -ln2, 0, ln3, 0, 0};  // for each head by key
+  const std::vector<float> mask{0, -ln2, 0, ln3, 0, 0};  // by head and key
   const auto weights = [&](const cuda::WeightShape& shape, bool masked) {
     const std::size_t bytes = scores.size() * sizeof(float), mask_bytes = mask.size() * sizeof(float);
     const test::OnDevice data(device, bytes, test::OnDevice::operand),

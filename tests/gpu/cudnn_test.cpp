@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cuDNN answers without a device is compared with our own shapes; plans need one.
+// The answers that cuDNN gives without a device are compared with our own shapes; plans need a device.
 #include "backend/cudnn/graphs.hpp"
 #include "support/cudnn_shapes.hpp"
 #include "support/device_support.hpp"
@@ -67,7 +67,7 @@ TEST_CASE("strides of tensors whose channels lie closest") {
 
 TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no device here") {
   if (!has_cudnn() || cudnn::calls().cudnnGetVersion() < 90800) return;
-  // As NVIDIA publishes the H100 SXM5: compute capability 9.0, 132 processors, 50 MB of L2, 80 GB.
+  // The H100 SXM5 as NVIDIA publishes it: compute capability 9.0, 132 processors, 50 MB of L2, 80 GB.
   const std::string h100 =
       R"({"cudaDeviceId":0,"deviceName":"NVIDIA H100 80GB HBM3","deviceVer":900,"driverVer":13000,"isTccDriver":0,)"
       R"("l2CacheSize":52428800,"maxBlockSize":[1024,1024,64],"maxGridSize":[2147483647,65535,65535],)"
@@ -119,7 +119,7 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
         "Attention/f16/q=8x12x128x64/k=8x12x128x64/v=8x12x128x64/mask=1x1x128x128/q_tokens_first=1/k_tokens_first=1/"
         "v_tokens_first=1/y_tokens_first=1",
         "Attention/bf16/q=1x32x128x64/k=1x8x128x64/v=1x8x128x64/causal=1/v_tokens_first=1/y_tokens_first=1",
-        // The first layers of Whisper's encoder, one dimension each.
+        // The first layers of Whisper's encoder, with one dimension each.
         "Conv/f16/x=1x80x3000/w=384x80x3/pads=1x1/post=bias,gelu",
         "Conv/tf32/x=1x384x3000/w=384x384x3/pads=1x1/strides=2/post=bias,gelu",
         "Conv/f32/x=1x80x3000/w=384x80x3/pads=1x1", "Conv/f16/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1/post=bias,swish:1",
@@ -136,7 +136,7 @@ TEST_CASE("cuDNN lists the plans of its graphs for a described device, with no d
     INFO(signature);
     CHECK_FALSE(cudnn::graph_plans_listed(parse_layer(signature), h100).empty());
   }
-  // f32 is strict. All engines of products round their operands, for tensor cores; those of convolutions do not.
+  // f32 is strict. All engines of products round their operands for tensor cores; the engines of convolutions do not.
   CHECK(cudnn::graph_plans_listed(parse_layer("MatMul/f32/a=128x64/b=64x256"), h100).empty());
   CHECK_FALSE(cudnn::graph_plans_listed(parse_layer("MatMul/tf32/a=128x64/b=64x256"), h100).empty());
   CHECK_FALSE(cudnn::graph_plans_listed(parse_layer("Conv/f32/x=8x64x28x28/w=64x64x3x3/pads=1x1x1x1"), h100).empty());
@@ -234,7 +234,7 @@ TEST_CASE("cuDNN's plans agree with the reference", "[gpu]") {
     INFO(LayerSignature(layer).text());
     CHECK(test::check_device_plans(*backend, layer) > 0);
   }
-  // Strict f32 bars the engines that round operands; on some devices none is left.
+  // Strict f32 excludes the engines that round operands; on some devices no engine is left.
   const op::MatMul strict{.a = {32, 64}, .b = {64, 48}};
   if (std::holds_alternative<PlanDrafts>(backend->drafts(strict, 1)))
     CHECK(test::check_device_plans(*backend, strict) > 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that are executed on a device. Compiled twice: into the program for a device, and into the one whose device is
-// tests/emulated.
+// Models that are executed on a device. Compiled twice: for the program that runs on a device, and for the program
+// whose device is tests/emulated.
 #include "support/device_support.hpp"
 #include "support/onnx_text.hpp"
 #include "support/witness_rows.hpp"

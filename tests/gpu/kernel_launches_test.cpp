@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From CUPTI's records and counters to the kernels of a row. Records are those of kernels that ran on a V100 in 2019
-// (tests/data/2019/*.nsys.sqlite.gz, table CUPTI_ACTIVITY_KIND_KERNEL); metrics are asked of the CUPTI that is here,
+// From CUPTI's records and counters to the kernels of a row. The records are of kernels that ran on a V100 in 2019
+// (tests/data/2019/*.nsys.sqlite.gz, table CUPTI_ACTIVITY_KIND_KERNEL); the metrics come from the installed CUPTI,
 // which knows all chips without a device.
 #include "backend/cuda/activity.hpp"
 #include "backend/cuda/counter_host.hpp"
@@ -110,7 +110,7 @@ TEST_CASE("counters are chosen among those that a chip offers, whatever it calls
 }
 
 TEST_CASE("instructions become operations of their type, tensor cores count their own") {
-  // As offered for GA100, where products of f16 are two metrics by what they are summed in.
+  // As offered for GA100, which has two metrics for products of f16, by the type of the sums.
   const std::vector<std::string> offered{"smsp__sass_thread_inst_executed_op_fadd_pred_on",
                                          "smsp__sass_thread_inst_executed_op_ffma_pred_on",
                                          "smsp__sass_thread_inst_executed_op_hfma_pred_on",
@@ -123,7 +123,7 @@ TEST_CASE("instructions become operations of their type, tensor cores count thei
                                                          offered[2] + ".sum", offered[4] + ".sum", offered[5] + ".sum",
                                                          offered[6] + ".sum"});
   KernelLaunch kernel;
-  // 10 additions and 1000 multiply-adds: 2010. 5 multiply-adds of pairs: 20. No product of f64, none of i8.
+  // 10 additions and 1000 multiply-adds: 2010. 5 multiply-adds of pairs: 20. No product of f64 and none of i8.
   cuda::add_counters(kernel, counters, std::array{0.0, 10.0, 1000.0, 5.0, 4096.0, 8192.0, 0.0});
   REQUIRE(kernel.flops);
   CHECK(*kernel.flops == std::vector<KernelFlops>{{"f32", false, 2010}, {"f16", false, 20}, {"f16", true, 12288}});

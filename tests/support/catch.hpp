@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catch2 as the system has it: version 3 where it is there, otherwise 2.
+// The Catch2 of the system: version 3 if it is installed, otherwise version 2.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

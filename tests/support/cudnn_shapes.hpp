@@ -12,7 +12,7 @@
 
 namespace benanza::test {
 
-/// Whether the library is there at all; its descriptors need no device.
+/// Whether the library is installed; its descriptors need no device.
 inline bool has_cudnn() {
   const auto* reason = std::get_if<std::string>(&cudnn::Library::get());
   if (reason == nullptr) return true;
@@ -26,7 +26,7 @@ inline TensorShape shape_of(const std::vector<int>& sizes) {
   return shape;
 }
 
-/// As cuDNN computes it; nothing where its convolutions pad otherwise.
+/// The shape that cuDNN computes. Empty if cuDNN's convolutions cannot pad in this way.
 inline std::optional<TensorShape> output_of(const op::Conv& op) {
   const auto how = cudnn::arithmetic(op.type);
   const auto convolution = cudnn::convolution(op.pads, op.strides, op.dilations, op.x.size() - 2, op.group, *how);

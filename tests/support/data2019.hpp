@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the original Benanza left (tests/data/2019, from the public repositories rai-project/dlperf and onnx_examples).
+// The data of the original Benanza (tests/data/2019, from the public repositories rai-project/dlperf and
+// onnx_examples).
 #pragma once
 
 #include <benanza/onnx.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs every plan that a device's backend has for a layer and compares it with the reference. Without a device a test
-// says why it is skipped, and that the backend says so too.
+// reports why it is skipped, and checks that the backend gives the reason too.
 #pragma once
 
 #include "backend/plan_support.hpp"
@@ -10,12 +10,13 @@
 
 namespace benanza::test {
 
-/// Buffers of a device for the time of a test, aligned as a session's are: operands to 64 bytes, a workspace to 256.
+/// Device buffers for the duration of a test, aligned like those of a session: operands to 64 bytes, a workspace to
+/// 256.
 class OnDevice {
  public:
   static constexpr std::size_t operand = 64, workspace = 256;
 
-  /// `alignment` is all that its begin is a multiple of.
+  /// The start is a multiple of `alignment`, and of no larger power of two.
   OnDevice(Device& device, std::size_t bytes, std::size_t alignment)
       : device_(device), data_(device.allocate(alignment + bytes + 256)), offset_(alignment) {
     device_.set(data(), 0xFF, bytes);
@@ -34,7 +35,7 @@ class OnDevice {
   std::size_t offset_;
 };
 
-/// Whether the backend can run here; otherwise checks that it says why.
+/// Whether the backend can run here. If not, checks that it gives the reason.
 inline bool has_device(const Backend& backend) {
   const auto state = backend.availability();
   const auto* why = std::get_if<Unsupported>(&state);
@@ -47,7 +48,7 @@ inline bool has_device(const Backend& backend) {
   return false;
 }
 
-/// Elements that are gathered are those of the whole.
+/// The elements that are gathered are equal to those of the whole tensor.
 inline void check_gather(Device& device, const Operand& operand, const void* there, const void* here) {
   const std::size_t width = static_cast<std::size_t>(bits(operand.type)) / 8;
   const auto positions = reference::sample_indices(operand.elements(), 100);
@@ -62,8 +63,8 @@ inline void check_gather(Device& device, const Operand& operand, const void* the
   CHECK(wrong == 0);
 }
 
-/// All plans for the layer agree with the reference at sampled elements. Returns their number; one that the library
-/// refuses when it is called is left out, with a line: a session excludes its row.
+/// All plans for the layer agree with the reference at sampled elements. Returns their number. A plan that the library
+/// refuses when it is called is left out, with a warning; a session excludes its row.
 inline std::size_t check_device_plans(const Backend& backend, const Layer& layer) {
   const Operands shapes = operands(layer);
   auto result = backend.plans(layer, 1);
@@ -101,7 +102,7 @@ inline std::size_t check_device_plans(const Backend& backend, const Layer& layer
     } catch (const DeviceLost&) {
       throw;
     } catch (const EnvironmentError& refused) {
-      device.finish();  // throws if there is more to it
+      device.finish();  // throws if there is another error
       WARN(backend.name() << " " << plan->algorithm() << " does not run: " << refused.what());
       continue;
     }

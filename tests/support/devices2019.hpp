@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer times of four GPUs that the original Benanza published, and what is predicted of one from another.
+// The layer times of four GPUs that the original Benanza published, and predictions of one GPU from another.
 #pragma once
 
 #include "support/data2019.hpp"
@@ -31,7 +31,7 @@ inline constexpr std::array gpus{"Tesla_V100-SXM2-16GB", "Tesla_T4", "TITAN_Xp",
 inline constexpr std::array records{"v100_sxm2", "t4", "titan_xp", "k80"};
 inline constexpr std::array<std::int64_t, 3> batches{1, 8, 32};
 
-/// A node of a model: what it computes by the published count, and all bytes of its operands and its result.
+/// A node of a model: its operations by the published count, and all bytes of its operands and its result.
 struct Layer {
   std::string model{}, node{}, family{}, shape{};
   std::int64_t batch = 1;
@@ -97,7 +97,7 @@ inline const std::array<DeviceRecord, gpus.size()>& devices() {
   return read;
 }
 
-/// By FLOPs and bytes.
+/// Predicts from FLOPs and bytes.
 inline Seconds large_wave(const Layer& layer, std::size_t from, std::size_t to) {
   const RatesOfBoth rates = rates_of(devices()[from], devices()[to], DataType::f32);
   const double weight =
@@ -105,16 +105,16 @@ inline Seconds large_wave(const Layer& layer, std::size_t from, std::size_t to) 
   return layer.time[from] * large_wave_ratio(*rates.from, *rates.to, weight);
 }
 
-/// The total of a model on one GPU as measured, and as predicted from another in several ways.
+/// The total of a model on one GPU: measured, and predicted from another GPU in several ways.
 struct Totals {
   std::string model{};
   std::int64_t batch = 1;
   std::size_t from = 0, to = 0;
   Seconds measured{}, by_bandwidth{}, by_formula{}, by_ratio{};
-  double refused = 0;  ///< share of by_ratio that the database has no basis for: it is by_formula
+  double refused = 0;  ///< share of by_ratio that is taken from by_formula, because the database has no basis for it
   struct LayerTime {
     Seconds measured{}, by_formula{};
-    std::optional<Seconds> by_ratio{};  ///< nothing: refused
+    std::optional<Seconds> by_ratio{};  ///< empty if refused
   };
   std::vector<LayerTime> layers{};
 };

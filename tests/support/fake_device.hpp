@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device whose time is a counter: what is enqueued takes the time that it says, nothing waits. Its memory is apart
-// from the buffers of the session, so that what was never uploaded is seen.
+// A device whose time is a counter: an enqueued kernel takes the time that it states, and nothing waits. Its memory is
+// separate from the buffers of the session, so that data that was never uploaded is noticed.
 #pragma once
 
 #include <benanza/plan/backend.hpp>
@@ -22,7 +22,7 @@
 
 namespace benanza::test {
 
-/// A clock of the host's, in which a stall of this process lasts hardly longer than one pause of a session.
+/// A clock of the host in which a stall of this process lasts hardly longer than one pause of a session.
 inline std::function<Seconds()> without_stalls() {
   const auto now = [] {
     return Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
@@ -39,7 +39,7 @@ inline std::function<Seconds()> without_stalls() {
 class FakeDevice final : public Device {
  public:
   static constexpr double launch_cost = 2e-6, graph_launch_cost = 1e-6;
-  /// What a kernel's record lasts beyond the kernel's own work.
+  /// The time that a kernel's record lasts beyond the kernel's own work.
   static constexpr double record_cost = 1.25e-6;
 
   int blocks = 0, rescues = 0, recordings = 0, warm_ups = 0;  ///< so far
@@ -48,13 +48,13 @@ class FakeDevice final : public Device {
   double event_cost = 1e-6;
   double stream_launch = launch_cost;
   double clock = 1.5e9, highest_clock = 1.5e9;
-  double least_clock_time = 0;     ///< what is shorter tells no clock
-  std::int64_t queue = 1 << 20;    ///< kernels that fit after a block; one more waits for its time-out
+  double least_clock_time = 0;     ///< shorter times give no clock
+  std::int64_t queue = 1 << 20;    ///< kernels that fit behind a block; one more waits for its time-out
   bool lost = false;               ///< the next wait fails for good
   bool has_records = true;         ///< records of its kernels' own times
   std::string counters_missing{};  ///< why it has no counters
   int kernel_requests = 0;         ///< so far
-  double record_error = 1;         ///< what these records tell of a kernel's work, by what it is
+  double record_error = 1;         ///< factor between these records and a kernel's work
   Bytes memory{1e9};
   DeviceCeilings peaks{};
 
@@ -126,7 +126,7 @@ class FakeDevice final : public Device {
   [[nodiscard]] double clock_hz() override { return stop_ - start_ < least_clock_time ? 0 : clock; }
   [[nodiscard]] double highest_clock_hz() const override { return highest_clock; }
   void launch_empty(std::int64_t kernels) override {
-    if (!std::exchange(empty_is_loaded_, true)) finish();  // as lazy loading does
+    if (!std::exchange(empty_is_loaded_, true)) finish();  // like lazy loading
     for (std::int64_t i = 0; i < kernels; ++i) run(0);
   }
   [[nodiscard]] std::unique_ptr<Recording> record(const std::function<void()>& calls) override {
@@ -201,7 +201,7 @@ class FakeDevice final : public Device {
   std::vector<std::unique_ptr<std::byte[]>> allocations_{};
 };
 
-/// What one plan on the device does: y = relu(x) of a flat f32 tensor.
+/// What one plan on the device does: it computes y = relu(x) of a flat f32 tensor.
 struct FakeDevicePlan {
   std::string name{};
   double seconds = 10e-6;
@@ -209,13 +209,13 @@ struct FakeDevicePlan {
   bool waits_inside = false;
   bool refuses_recording = false;
   bool loses_device = false;
-  double clock_hz = 1.5e9;  ///< that the device falls to meanwhile
-  bool fails = false;       ///< the call throws, as a library's does that saw an error of the device
-  bool reversed = false;    ///< x and y lie last element first
+  double clock_hz = 1.5e9;  ///< to which the device falls during the call
+  bool fails = false;       ///< the call throws, like that of a library that saw an error of the device
+  bool reversed = false;    ///< x and y are stored last element first
   bool tells_positions = true;
 };
 
-/// What the plans of a backend did so far outside their calls.
+/// What the plans of a backend have done so far outside of their calls.
 struct Relayouts {
   int packed = 0, unpacked = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host whose time is a counter, and a backend whose calls advance it: what the measuring session decides is tested
+// A host whose time is a counter, and a backend whose calls advance it, to test the decisions of the measuring session
 // without a clock.
 #pragma once
 
@@ -21,18 +21,18 @@ namespace benanza::test {
 
 class FakeHost final : public bench::Host {
  public:
-  /// How many times slower than its best the machine is at a time; 1 is quiet. Also what the calls of fake plans are
-  /// slowed down by.
+  /// How many times slower than its best the machine is at a time; 1 is quiet. Calls of fake plans are slowed down by
+  /// the same factor.
   std::function<double(double now)> slowness = [](double) { return 1.0; };
-  /// The same of memory, with `has_memory_probe`; also what calls of plans that are bound by it are slowed down by.
+  /// The same for memory, with `has_memory_probe`; calls of plans that are bound by memory are slowed down by it.
   std::function<double(double now)> memory_slowness = [](double) { return 1.0; };
   bool has_memory_probe = true;
   /// How many times slower the processor runs after calls of plans that are bound by memory, until it has spent
   /// `clock_recovery` seconds in the sentinel's loop.
   std::function<double()> clock_drop = [] { return 1.0; };
   double clock_recovery = 0;
-  /// How many times farther than usual the threads are from each other; also what calls on several threads are slowed
-  /// down by.
+  /// How many times farther than usual the threads are from each other. Calls on several threads are slowed down by the
+  /// same factor.
   std::function<double(double now)> thread_distance = [](double) { return 1.0; };
   /// Whether another process had the processor between two times.
   std::function<bool(double from, double to)> preempted = [](double, double) { return false; };
@@ -56,7 +56,7 @@ class FakeHost final : public bench::Host {
     slow_for_ -= time - start;
     return {time - start};
   }
-  /// At full speed a processor does 1e9 multiply-adds a second.
+  /// At full speed a processor does 1e9 multiply-adds per second.
   [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override {
     return Seconds{30e-6 * 1e9 / each.value};
   }
@@ -83,11 +83,11 @@ class FakeHost final : public bench::Host {
   double watched_ = 0, drop_ = 1, slow_for_ = 0;
 };
 
-/// What one fake plan does: y = relu(x) of a flat f32 tensor, in `seconds` at one thread.
+/// What one fake plan does: it computes y = relu(x) of a flat f32 tensor, in `seconds` on one thread.
 struct FakePlan {
   std::string name{};
   double seconds = 1e-3;
-  double speedup = 2;  ///< at two threads
+  double speedup = 2;  ///< on two threads
   bool memory_bound = false;
   bool wrong = false;
   bool leaves_output = false;  ///< writes nothing
@@ -103,7 +103,7 @@ class FakeBackend final : public Backend {
 
   /// Calls so far, by algorithm without threads.
   [[nodiscard]] int calls(const std::string& plan) const { return calls_[plan]; }
-  /// The order in which plans were called; repeats left out.
+  /// The order in which plans were called, without repetitions.
   [[nodiscard]] const std::vector<std::string>& order() const { return order_; }
 
   [[nodiscard]] std::string_view name() const override { return name_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph made by hand is fused into, in signatures.
+// The signatures of the groups into which a graph made by hand is fused.
 #pragma once
 
 #include "support/catch.hpp"
@@ -22,7 +22,7 @@ using Signatures = std::vector<std::string>;
   return result;
 }
 
-/// The one group that a graph with the given end is fused into.
+/// The only group into which a graph with the given result is fused.
 inline std::string only_group(GraphBuilder& g, ValueId result) {
   const std::size_t nodes = g.graph().nodes.size();
   const auto layers = fused(g.output(result)).layers;

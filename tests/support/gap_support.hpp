@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of three layers with times by hand, and profiles a record a line.
+// A model of three layers with times by hand, and profiles with one record per line.
 //
 //   Conv_0 (with bias) 100 us, Relu_1 20 us, Softmax_2 30 us; Conv_0 and Relu_1 fused 105 us
 //   library = 100 + 20 + 30 = 150 us, library_fused = 105 + 30 = 135 us
@@ -97,7 +97,7 @@ inline EngineProfile profile(double latency_us, std::vector<ProfileRecord> recor
   return made;
 }
 
-/// The records on their lane one after the other, the first at the start of the pass.
+/// Places the records on their lane one after the other, the first at the start of the pass.
 inline EngineProfile one_after_another(EngineProfile made) {
   Seconds end{};
   for (auto& each : made.records) {
@@ -118,7 +118,7 @@ inline double part_us(const Gap& gap, Cause cause) {
   return part ? part->time.value / us : 0;
 }
 
-/// The invariant of every gap: its parts add up to it, and the items of a part to the part.
+/// Checks the invariant of every gap: its parts add up to the gap, and the items of a part add up to the part.
 inline void check_sums(const Gap& gap) {
   REQUIRE(gap.gap);
   Seconds sum{};

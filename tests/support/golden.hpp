@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person reads is compared with a file in tests/golden. `BENANZA_ACCEPT=1 ctest` writes the files anew instead;
-// look at the difference before it is committed.
+// Output that people read is compared with a file in tests/golden. `BENANZA_ACCEPT=1 ctest` rewrites the files; look at
+// the difference before you commit it.
 #pragma once
 
 #include "support/catch.hpp"

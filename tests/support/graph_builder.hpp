@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphBuilder: a Graph by hand, a node a line, for tests of what is made of graphs. No ONNX file in sight.
+// GraphBuilder: makes a Graph by hand, one node per line, for tests of what is made of graphs. No ONNX file is
+// involved.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -42,14 +43,14 @@ class GraphBuilder {
     return here;
   }
 
-  /// A node of one result, named after its type and place: `Relu_3`.
+  /// A node with one result, named after its type and position: `Relu_3`.
   ValueId node(const std::string& op_type, std::vector<ValueId> inputs, Dims dims, Attributes attributes = {},
                DataType type = DataType::f32) {
     const ValueId result = value({.type = type, .dims = std::move(dims)});
     add(op_type, std::move(inputs), {result}, std::move(attributes));
     return result;
   }
-  /// A node of several results.
+  /// A node with several results.
   std::vector<ValueId> node_of(const std::string& op_type, std::vector<ValueId> inputs, std::vector<Dims> dims,
                                Attributes attributes = {}) {
     std::vector<ValueId> results;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main function of the test programs. Version 3 of Catch2 brings its own in a library, which need not be linked
-// then.
+// The main function of the test programs. Version 3 of Catch2 has its own main function in a library, which then need
+// not be linked.
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }

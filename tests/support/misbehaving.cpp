@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker that crashes, hangs, allocates more and more memory and loses its device, one row each; its run says what
-// became of its rows and of what it was asked.
+// A worker that crashes, hangs, allocates more and more memory and loses its device, one row each. Its run reports what
+// happened to its rows and what it was asked to do.
 #include "../../src/isolation/supervised.hpp"
 #include <benanza/isolation/interrupt.hpp>
 #include <benanza/version.hpp>
@@ -17,11 +17,11 @@ namespace {
 using namespace benanza;
 using namespace benanza::bench;
 
-/// Tries a row that is called like that, which goes wrong where it is called so.
+/// Tries the row of this name; the row misbehaves if its name says so.
 void try_row(Supervised& supervised, const std::string& what, const std::string& name) {
   supervised.trying(name);
   if (what == "crashes") {
-    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an error report and an exit code of it
+    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn it into an error report and an exit code
     raise(SIGSEGV);
   }
   if (what == "loses") supervised.give_up("lost the\ndevice");
@@ -29,7 +29,7 @@ void try_row(Supervised& supervised, const std::string& what, const std::string&
   std::vector<std::vector<char>> eaten;
   while (what == "eats") {
     eaten.emplace_back(std::size_t{4} << 20, 'x');
-    supervised.trying(name);  // it lives, and is slower than who looks at its memory
+    supervised.trying(name);  // it is alive, and slower than the supervisor's checks of its memory
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

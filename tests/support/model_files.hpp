@@ -10,7 +10,7 @@
 
 namespace benanza::testing {
 
-/// All 44, by folder and name.
+/// All 44 models, by folder and name.
 inline std::vector<std::filesystem::path> model_files() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"zoo2019", "modern"})

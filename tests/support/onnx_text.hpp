@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models written as text in the ONNX library's own notation, put into files and imported from there.
+// Models written as text in the ONNX library's own notation, which are written to files and imported from there.
 #pragma once
 
 #include <benanza/onnx.hpp>
@@ -19,7 +19,7 @@
 
 namespace benanza::testing {
 
-/// A file that goes when the test does.
+/// A file that is removed at the end of the test.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view bytes = {}, const std::string& suffix = ".onnx") {
@@ -57,7 +57,7 @@ inline Graph import_text(const std::string& text, const ImportOptions& options =
   return import_model(parse_model(text), options);
 }
 
-/// The message of the E that `call` throws; empty when it throws none.
+/// The message of the E that `call` throws; empty if it throws none.
 template <class E>
 std::string message_of(const std::function<void()>& call) {
   try {

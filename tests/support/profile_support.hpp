@@ -19,7 +19,7 @@ namespace profile_support {
 using namespace benanza;
 namespace fs = std::filesystem;
 
-/// A folder of its own, removed at the end.
+/// A folder for one test, removed at the end.
 struct Folder {
   fs::path path = fs::temp_directory_path() / ("benanza-profile-" + std::to_string(::getpid()));
   Folder() { fs::remove_all(path), fs::create_directories(path); }
@@ -45,13 +45,13 @@ inline EngineProfile read(const fs::path& file, const ProfileOptions& options = 
   return read_profile(files, options);
 }
 
-/// Reads a text as a file, which Folder keeps for as long as it is read.
+/// Reads a text as a file, which Folder keeps for as long as the file is read.
 inline EngineProfile read_text(const std::string& text, const ProfileOptions& options = {}) {
   const Folder folder;
   return read(folder.write("profile", text), options);
 }
 
-/// What() of the InputError that a text gives, from the name of the file on; empty if it gives none.
+/// The what() of the InputError that a text gives, from the name of the file on; empty if there is no error.
 inline std::string error_of(const std::string& text, const ProfileOptions& options = {}) {
   try {
     static_cast<void>(read_text(text, options));
@@ -83,7 +83,7 @@ inline double sum_of_pass(const EngineProfile& profile, std::size_t pass) {
   return sum;
 }
 
-/// Rounded to nanoseconds, which no format goes below.
+/// Rounded to nanoseconds, the finest resolution of any format.
 inline std::vector<double> microseconds(const std::vector<Seconds>& times) {
   std::vector<double> result;
   for (const Seconds time : times) result.push_back(std::round(time.value * 1e9) / 1e3);

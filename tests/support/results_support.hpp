@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small run with a row of each kind, and a folder to keep it in.
+// A small run with a row of each kind, and a folder in which to keep it.
 #pragma once
 
 #include "support/catch.hpp"
@@ -24,7 +24,7 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline const std::string relu = "Unary/f32/x=4096";
 inline const std::string conv = "Conv/f32/x=1x3x224x224/w=64x3x7x7/pads=3x3x3x3/strides=2x2/post=bias,relu";
 
-/// A folder of its own, removed at the end.
+/// A folder for one test, removed at the end.
 struct Folder {
   fs::path path = fs::temp_directory_path() / ("benanza-results-" + std::to_string(::getpid()));
   Folder() { fs::remove_all(path), fs::create_directories(path); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SingleNode: a graph of one node in one line, for tests of what a node becomes.
+// SingleNode: a graph with one node in one line, for tests of the layer that a node becomes.
 #pragma once
 
 #include "support/catch.hpp"
@@ -87,7 +87,7 @@ class SingleNode {
   Graph graph_{};
 };
 
-/// A node and the signature that its layer has.
+/// A node and the signature of its layer.
 struct SignatureCase {
   std::string why;
   SingleNode node;

@@ -11,7 +11,7 @@
 
 namespace benanza::testing {
 
-/// `only_in_place` as `rows_for` has it.
+/// `only_in_place` means the same as for `rows_for`.
 inline Witness witness_of(const std::string& model, bool only_in_place = false) {
   const auto backends = usable_backends();
   const Graph graph = import_text(model, {.executable = true});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows as a witness needs them, without measuring: of every plan that backends offer for the layers of a model. What
-// they take is made up, as the witness only orders them by it.
+// The rows that a witness needs, without measuring: of every plan that backends offer for the layers of a model. The
+// times are made up, because the witness only orders plans by them.
 #pragma once
 
 #include <benanza/fusion/model_layers.hpp>
@@ -18,7 +18,7 @@
 
 namespace benanza::testing {
 
-/// `only_in_place`: a layer that plans can add in place for has rows of those plans alone. `threads`: of every plan.
+/// `only_in_place`: a layer with plans that add in place has only the rows of those plans. `threads`: of every plan.
 inline ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared_ptr<const Backend>>& backends,
                                bool only_in_place = false, int threads = 1) {
   const ModelLayers layers = make_model_layers(graph);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a results file: the library that does is compiled as a part of this project.
+// Reads a results file. The library that reads it is compiled as a part of this project.
 #include <benanza/results/results.hpp>
 
 #include <cstdio>

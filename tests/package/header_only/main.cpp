@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph by hand, its layers in both forms: all of that is headers.
+// A graph made by hand and its layers in both forms, with headers alone.
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 
