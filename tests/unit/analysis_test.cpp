@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds from synthetic results: graphs by hand, times by hand.
+// Bounds from synthetic results: graphs and times made by hand.
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include "support/model_files.hpp"
@@ -26,7 +26,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 std::string named(const std::string& text) { return LayerSignature::parse(text).text(); }
 
-/// A run on a machine of two cores, rows a line.
+/// A run on a machine with two cores; tests add its rows, one per line.
 struct Results {
   Run run{};
   explicit Results(bool with_ceilings = false) {
@@ -36,7 +36,7 @@ struct Results {
     for (int threads : {1, 2}) {
       run.ceilings.push_back({.quantity = CeilingQuantity::peak(DataType::f32),
                               .threads = threads,
-                              .value = 1e9 * threads});  // 1 GFLOP/s a core
+                              .value = 1e9 * threads});  // 1 GFLOP/s per core
       run.ceilings.push_back({.quantity = CeilingQuantity::bandwidth("memory"),
                               .threads = threads,
                               .value = 1e9,
@@ -79,8 +79,8 @@ Analysis analyzed(GraphBuilder& g, const ResultDatabase& database, int threads =
   return analyze(make_model_layers(g.graph()), database, {.threads = threads});
 }
 
-/// A row of one thread and one of two for all that a model may need. Each takes 1 to 4 times its floor, another time in
-/// each round: groups may be faster or slower than their parts.
+/// A row with one thread and a row with two for every layer that a model may need. Each takes 1 to 4 times its floor
+/// and varies from round to round: groups may be faster or slower than their parts.
 Results admissible_results(const ModelLayers& model, std::mt19937& random) {
   std::uniform_real_distribution<double> above(1.0, 4.0);
   Results r(true);
@@ -136,7 +136,7 @@ TEST_CASE("library is the sum of the best rows") {
 }
 
 TEST_CASE("a total's p10 is taken over rounds, not summed over rows") {
-  // 1 and 2 us in turn, and 2 and 1: each round is 3 us. A sum of p10 would be 2 us.
+  // 1 and 2 us in turn, and 2 and 1: each round takes 3 us. A sum of p10 would be 2 us.
   GraphBuilder g = relu_exp();
   Results r;
   r.add(relu, {1 * us, 2 * us, 1 * us, 2 * us, 1 * us, 2 * us, 1 * us, 2 * us});
@@ -154,8 +154,8 @@ TEST_CASE("what the selection saw long before the rounds is a part of the uncert
   r.add(softmax, 20 * us).visits_s = {24 * us, 23 * us};
   const Analysis a = analyzed(g, r.database());
   CHECK(ms(a[RungName::library]) == Approx(0.030));
-  // Four groups of two rounds at 30 us, and 36 and 33: t of three degrees, 3.182, times sqrt((6^2 + 3^2) / (4 * 5)) =
-  // 1.5, in 30.
+  // Four groups of two rounds at 30 us, and 36 and 33 us: t of three degrees of freedom, 3.182, times sqrt((6^2 + 3^2)
+  // / (4 * 5)) = 1.5, relative to 30.
   CHECK(a[RungName::library].uncertainty == Approx(3.182 * 1.5 / 30).epsilon(0.0015));
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("how far the processor's speed wandered in its session is a part of a 
   r.add(relu, 10 * us).wander = 0.02;
   r.add(softmax, 20 * us).wander = 0.02;
   CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(0.02));
-  // 39 us: t of three degrees, 3.182, times sqrt(9^2 / (4 * 4)) = 2.25, in 30.
+  // 39 us: t of three degrees of freedom, 3.182, times sqrt(9^2 / (4 * 4)) = 2.25, relative to 30.
   r.run.rows.back().visits_s = {29 * us};
   CHECK(analyzed(g, r.database())[RungName::library].uncertainty == Approx(3.182 * 2.25 / 30 + 0.02).epsilon(0.0015));
 }
@@ -192,7 +192,7 @@ TEST_CASE("a row of few samples is believed to spread as the others do") {
     const Rung library = analyzed(g, results.database())[RungName::library];
     CHECK(library.bound->value == Approx(30 * us));
     CHECK(library.median->value == Approx(32 * us));
-    // Spread 0.2 by the row of four samples: (12 + 20 * 1.2 - 30) / 30. Where no row shows one: (20 + 40 - 30) / 30.
+    // Spread 0.2 from the row of four samples: (12 + 20 * 1.2 - 30) / 30. If no row has a spread: (20 + 40 - 30) / 30.
     CHECK(library.uncertainty == Approx(any_spread ? 0.2 : 1.0));
   }
 }
@@ -211,7 +211,7 @@ TEST_CASE("a row of few samples spreads by 5 % at least, whatever rows of one mo
 TEST_CASE("a contended sample is replaced by its row's median, a round that is mostly contended does not count") {
   GraphBuilder g = relu_exp();
   Results r;
-  // Softmax takes 100 us; relu 2 us (2 % of the time) is contended in round 0, softmax in round 1.
+  // Softmax takes 100 us; relu takes 2 us (2 % of the time) and is contended in round 0, softmax in round 1.
   r.add(relu, {not_a_number, 2 * us, 2 * us, 2 * us, 2 * us, 2 * us});
   r.add(softmax, {100 * us, not_a_number, 100 * us, 100 * us, 100 * us, 100 * us});
   const Analysis a = analyzed(g, r.database());
@@ -316,7 +316,7 @@ TEST_CASE("a layer that every library refused is modelled, with the reason") {
   const Analysis a = analyzed(g, r.database(), 1);
   CHECK_FALSE(a.partial());
   CHECK(a.coverage[Status::modelled] == 1);
-  // 1000 floats read and written at 1 GB/s take 8 us, 5 FLOPs an element at 1 GFLOP/s take 5 us.
+  // 1000 floats read and written at 1 GB/s take 8 us, 5 FLOPs per element at 1 GFLOP/s take 5 us.
   CHECK(ms(a[RungName::library]) == Approx(0.018));
 }
 
@@ -336,7 +336,7 @@ TEST_CASE("a layer of which every plan failed is missing, with the reason") {
   auto& row = r.add(softmax, 1 * us);
   row.algorithm = algorithm;
   row.exclude_for(reason);
-  r.add(softmax, 1 * us).exclude_for(reason);  // said once
+  r.add(softmax, 1 * us).exclude_for(reason);  // reported once
   const Analysis a = analyzed(g, r.database(), 1);
   CHECK(a.coverage[Status::missing] == 1);
   CHECK(a.missing == std::vector<std::string>{named(softmax) + ": no Softmax in backend other; " + reason});
@@ -400,13 +400,13 @@ TEST_CASE("side by side, the critical path or the least work decides") {
   const Analysis a = analyzed(g, r.database(), 2);
   CHECK(ms(a[RungName::library]) == Approx(0.012));
   CHECK(ms(a[RungName::library_parallel]) == Approx(0.010));
-  // One after the other it is the path, 12.
+  // One after the other, the path decides: 12.
   GraphBuilder chain = relu_exp();
   CHECK(ms(analyzed(chain, r.database(), 2)[RungName::library_parallel]) == Approx(0.012));
 }
 
 TEST_CASE("a loop multiplies; only what carries a value is a chain") {
-  // Each pass has a Relu and a Softmax. The Softmax alone carries the state, or both do.
+  // Each pass has a Relu and a Softmax. Either only the Softmax carries the state, or both do.
   const auto looped = [](bool both) {
     GraphBuilder g;
     GraphBuilder body("body");
@@ -516,8 +516,8 @@ TEST_CASE("of an If the cheaper branch is the bound, both are shown") {
 }
 
 TEST_CASE("side by side, the branch of more work may have the shorter chain") {
-  // then: relu, relu, relu in a chain, 30 us. else: softmax and twice relu beside each other, 20 + 10 + 10 = 40 us of
-  // work, 20 us long.
+  // then: three relus in a chain, 30 us. else: a softmax and two relus side by side, 20 + 10 + 10 = 40 us of work, but
+  // 20 us long.
   GraphBuilder g;
   const auto x = g.input({10, 100});
   GraphBuilder yes("then_branch"), no("else_branch");
@@ -541,8 +541,8 @@ TEST_CASE("side by side, the branch of more work may have the shorter chain") {
 
 TEST_CASE("the model floor is the longest of the times that each arithmetic type takes") {
   // 2 * 64 * 512 * 512 = 33,554,432 FLOPs in each product: 33.6 ms in f32 at 1 GFLOP/s; 16.8 ms in 8 bits at 2 GFLOP/s,
-  // whatever the sign of the operand. Bytes are 64 KiB + 1 MiB + 128 KiB and 32 KiB + 256 KiB + 128 KiB at most: 1.7
-  // ms.
+  // independent of the sign of the operand. Bytes are at most 64 KiB + 1 MiB + 128 KiB and 32 KiB + 256 KiB + 128 KiB:
+  // 1.7 ms.
   GraphBuilder g;
   g.output(g.node("MatMul", {g.input({64, 512}), g.weight({512, 512})}, {64, 512}));
   g.output(g.node("MatMulInteger", {g.input({64, 512}, DataType::u8), g.weight({512, 512}, DataType::i8)}, {64, 512},
@@ -556,9 +556,9 @@ TEST_CASE("the model floor is the longest of the times that each arithmetic type
 }
 
 TEST_CASE("the model floor is FLOPs over peak or the model's own bytes over bandwidth") {
-  // 1x8x16x16 with 8 of 3x3 padded by 1: taps in range per axis are 2 * 15 + 16 = 46 (each of 16 positions has 3 but
-  // for the two at the ends), so 2 * 8 * 8 * 46 * 46 = 270,848 FLOPs: 270.8 us at 1 GFLOP/s. Bytes: 8 KiB in, 8 KiB
-  // out, 2,304 of weights: 18.7 us.
+  // 1x8x16x16 with 8 filters of 3x3 and a padding of 1: taps in range per axis are 2 * 15 + 16 = 46 (each of 16
+  // positions has 3 except for the two at the ends), so 2 * 8 * 8 * 46 * 46 = 270,848 FLOPs: 270.8 us at 1 GFLOP/s.
+  // Bytes: 8 KiB in, 8 KiB out, 2,304 of weights: 18.7 us.
   GraphBuilder g;
   g.output(g.conv(g.input({1, 8, 16, 16}), 8));
   Results r(true);
@@ -566,7 +566,7 @@ TEST_CASE("the model floor is FLOPs over peak or the model's own bytes over band
   const Analysis a = analyzed(g, r.database(), 1);
   CHECK(ms(a[RungName::model_floor]) == Approx(0.270848));
   CHECK(ms(a[RungName::roofline]) == Approx(0.270848));
-  // The row claims 200 us: the rung is raised, and says by how much; the row is left as it is.
+  // The row claims 200 us. The rung is raised and reports by how much; the row stays unchanged.
   CHECK(ms(a[RungName::library]) == Approx(0.270848));
   CHECK(a[RungName::library].raised.value == Approx(70.848 * us));
   CHECK(a.rows.at(0).p10.value == Approx(200 * us));
@@ -595,7 +595,7 @@ TEST_CASE("views and movement are free in analytic rungs, and bytes are those th
   const Analysis a = analyzed(g, r.database(), 1);
   // Softmax alone: 40,000 bytes in and out at 1 GB/s are 80 us, 50,000 FLOPs at 1 GFLOP/s are 50 us.
   CHECK(ms(a[RungName::roofline]) == Approx(0.080));
-  CHECK(a.coverage[Status::missing] == 2);  // a transpose is a layer to measure all the same
+  CHECK(a.coverage[Status::missing] == 2);  // a transpose is still a layer to measure
 }
 
 TEST_CASE("the ladder keeps its order whatever the times are") {
@@ -625,7 +625,7 @@ TEST_CASE("the ladder of each of the 44 models keeps its order, and has all laye
       CHECK((*coverage)[Status::modelled] == 0);
     }
     check_order(a);
-    threads = 3 - threads;  // one and two in turn
+    threads = 3 - threads;  // one and two alternate
   }
 }
 
@@ -678,9 +678,9 @@ TEST_CASE("rungs of floors alone are not raised by rounding") {
        {RungName::library, RungName::library_fused, RungName::library_parallel, RungName::library_fused_parallel}) {
     CHECK(a[name].raised == Seconds{});
     CHECK(a[name].bound->value >=
-          a[RungName::roofline].bound->value * (1 - 1e-9));  // apart, a layer's result also crosses memory
+          a[RungName::roofline].bound->value * (1 - 1e-9));  // separately, a layer's result also crosses memory
   }
-  // What was never measured counts with its floor, in the cheapest partition: a bound still, if a weak one.
+  // Layers without measurements count with their floor, in the cheapest partition: a valid but weak bound.
   CHECK(a[RungName::library_fused].bound->value == Approx(a[RungName::roofline].bound->value));
 }
 

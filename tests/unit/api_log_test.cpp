@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected values of the real logs: counted in them by an independent script (Python, regular expressions).
+// Expected values of the real logs: counted by an independent script (Python, regular expressions).
 #include "profile/api_log.hpp"
 
 #include "support/catch.hpp"
@@ -29,7 +29,7 @@ std::int64_t count(const EngineProfile& profile, const std::string& function) {
   return sum;
 }
 
-/// A call of 2019's cuDNN; `thread` stands in the trailer.
+/// A call of cuDNN as of 2019; `thread` stands in the trailer.
 std::string pool_record(const std::string& thread) {
   return "I! CuDNN (v7603) function cudnnPoolingForward() called:\n"
          "i!     poolingDesc: type=cudnnPoolingDescriptor_t:\n"
@@ -69,24 +69,25 @@ TEST_CASE("A cuDNN log of two passes on two threads gives the calls of one") {
   std::map<std::string, std::int64_t> algorithms;
   for (const auto& call : made.calls)
     if (call.function == "cudnnConvolutionForward") algorithms[call.algorithm] += call.count;
-  // 3 + 13 + 1 of winograd, winograd_nonfused and implicit_gemm; the other 36 precomputed.
+  // 3 + 13 + 1 calls of winograd, winograd_nonfused and implicit_gemm; the other 36 are precomputed.
   CHECK(algorithms ==
         std::map<std::string, std::int64_t>{
             {"implicit_gemm", 1}, {"implicit_precomp_gemm", 36}, {"winograd", 3}, {"winograd_nonfused", 13}});
 }
 
-// The paper tells of eight convolutions, by up to 2.75x. Log and database, row by row
-// (zcat and awk), give six calls of two layers: the log has the best algorithm of all 3x3 convolutions. Nearest to the
-// paper is cuDNN's advice instead of what ran, `advised_convolution_algorithm` of the same database: six layers, 20
-// calls, at most 842478 / 324437 = 2.60 (3x3 at 7x7, winograd for winograd_nonfused); the original's printed tables of
-// the advice against those of the best have seven, at most 0.843334 / 0.324437 = 2.60. No rows give eight or 2.75.
+// The paper reports eight convolutions, slower by up to 2.75x. The log and the database, row by row (zcat and awk),
+// give six calls of two layers: the log has the best algorithm for all 3x3 convolutions. The closest to the paper is
+// cuDNN's advice instead of what ran, `advised_convolution_algorithm` of the same database: six layers, 20 calls, at
+// most 842478 / 324437 = 2.60 (3x3 at 7x7, winograd for winograd_nonfused). The original's printed tables of the
+// advice, compared with those of the best algorithm, have seven layers, at most 0.843334 / 0.324437 = 2.60. No rows
+// give eight or 2.75.
 TEST_CASE("The log's convolutions against the database: six ran slower than the best, by up to 7 %") {
   const auto made = read(data2019::file("mxnet_b32_ResNet050-v1.cudnn.log.gz"));
   const auto found = find_slower_algorithms(made.calls, data2019::results("resnet50_v100_b32.json.gz"));
   CHECK(found.compared == 53);
   CHECK(found.not_compared.empty());
   REQUIRE(found.slower.size() == 2);
-  // From the database, in ns: 398297 for 370755 (512 to 128 channels at 28x28), 396968 for 389058 (512 to 2048 at 7x7).
+  // In ns, from the database: 398297 for 370755 (512 to 128 channels at 28x28), 396968 for 389058 (512 to 2048 at 7x7).
   CHECK(found.slower[0].signature == "Conv/f32/x=32x512x28x28/w=128x512x1x1");
   CHECK(found.slower[0].count == 3);
   CHECK(found.slower[0].ratio() == Approx(398297.0 / 370755));
@@ -271,7 +272,7 @@ TEST_CASE("A cuBLASLt log: one line a product, column-major, with its epilogue a
   const std::string line = gemm_line(64, 32, 16);
   CHECK_THROWS_WITH(read_text(folder, line + line.substr(0, line.find("computeDesc"))),
                     Catch::Contains("byte " + std::to_string(line.size())));
-  // Wherever the last line is cut, with or without a line end; one that ends before its algorithm has none.
+  // The last line may be cut anywhere, with or without a line end; a line that ends before its algorithm has none.
   for (std::size_t cut = line.find(" A=") + 3; cut < line.find("clusterShape="); cut += 7)
     for (const char* const end : {"", "\n"}) {
       if (cut >= line.find(" algo=[") && cut < line.find("algoId")) continue;

@@ -18,7 +18,7 @@ namespace {
 using namespace benanza;
 using namespace benanza::bench;
 
-/// Aligned as a device's is, and no more.
+/// Aligned like the memory of a device, and no more than that.
 class FakeMemory final : public Memory {
  public:
   [[nodiscard]] void* allocate(std::size_t bytes) override { return ::operator new(bytes + 1, alignment); }
@@ -49,7 +49,7 @@ class FakePlan final : public Plan {
   void do_execute(const Arguments&) const override {}
 };
 
-/// Takes every input and gives every output last element first, elements being floats; counts what it packs.
+/// Takes every input and returns every output with the last element first; elements are floats. Counts what it packs.
 class ReversedPlan final : public Plan {
  public:
   explicit ReversedPlan(const Operands& operands)
@@ -79,7 +79,7 @@ class ReversedPlan final : public Plan {
 
 std::uintptr_t address(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
-// Outputs of 300 bytes; of 3 * 2 * 12 and 3 * 5 * 12 floats.
+// relu has an output of 300 bytes; split has outputs of 3 * 2 * 12 and 3 * 5 * 12 floats.
 const Layer relu = op::Unary{.fn = ElementwiseFn::relu, .x = {75}};
 const Layer split = op::Split{.outer = 3, .sizes = {2, 5}, .inner = 12};
 
@@ -112,7 +112,7 @@ TEST_CASE("every buffer on a device is aligned to 256 bytes, hot and in a walk")
   };
   CHECK(is_aligned());
   buffers.rotate("split", "fake", shapes.inputs, CacheState::cold, work);
-  for (int i = 0; i < 40; ++i) {  // more than one walk of 10000 bytes
+  for (int i = 0; i < 40; ++i) {  // more than one traversal of 10000 bytes
     CHECK(is_aligned());
     work.call();
   }
@@ -129,17 +129,17 @@ TEST_CASE("a workspace is aligned to 256 bytes wherever a walk has taken it") {
     return work;
   };
   Work before = rotated(without);
-  for (int i = 0; i < 3; ++i) before.call();  // 3 steps of 300 bytes, rounded up to 320: not at multiples of 256
+  for (int i = 0; i < 3; ++i) before.call();  // 3 steps of 300 bytes, rounded up to 320: not multiples of 256
   Work work = rotated(with);
   std::size_t wrong = 0;
-  for (int i = 0; i < 40; ++i) {  // more than one walk of 10000 bytes
+  for (int i = 0; i < 40; ++i) {  // more than one traversal of 10000 bytes
     wrong += address(work.workspace) % 256 != 0 || address(work.workspace) < address(work.outputs[0]) + 300;
     work.call();
   }
   CHECK(wrong == 0);
 }
 
-// cuBLAS claims 32 MiB for every product and uses none of it for most.
+// cuBLAS requests 32 MiB for every product and uses none of it for most.
 TEST_CASE("a walk is as long as its operands alone make it, whatever workspace a plan claims") {
   FakeMemory memory;
   Buffers buffers(1 << 20, 10000, &memory);
@@ -148,13 +148,13 @@ TEST_CASE("a walk is as long as its operands alone make it, whatever workspace a
   Work work{.plan = std::shared_ptr<const Plan>(std::shared_ptr<const void>(), &plan)};
   std::tie(work.outputs, work.workspace) = buffers.outputs(plan);
   buffers.rotate("relu", "fake", shapes.inputs, CacheState::cold, work);
-  // x and y of 300 bytes lie in regions of their own, and a workspace begins at multiples of 256.
+  // x and y of 300 bytes lie in separate regions, and a workspace begins at a multiple of 256.
   CHECK(work.rotation.step == 512);
   std::set<const void*> places;
   bool apart = true;
   for (int i = 0; i < 100; ++i) {
     places.insert(work.inputs[0]);
-    std::memset(work.workspace, 0, plan.workspace_bytes());  // inside what was allocated
+    std::memset(work.workspace, 0, plan.workspace_bytes());  // within the allocation
     apart = apart && address(work.workspace) >= address(work.outputs[0]) + 300;
     work.call();
   }
@@ -176,9 +176,9 @@ TEST_CASE("plans of one layout share what is packed: constants for good, activat
     static_cast<void>(buffers.inputs("two", "fake", shapes.inputs, second, false));
     CHECK(second.packed == 1);  // its constant
     static_cast<void>(buffers.inputs("one", "fake", shapes.inputs, third, true));
-    CHECK(third.packed == 1);  // the activation that went
+    CHECK(third.packed == 1);  // the activation that was evicted
     static_cast<void>(buffers.inputs("one", "other", shapes.inputs, third, true));
-    CHECK(third.packed == 3);  // another library's layout of that name
+    CHECK(third.packed == 3);  // another library's layout with the same name
   }
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("a packed operand makes room for others, not for those of its own call
   const ReversedPlan plan(shapes);
   const auto plain = buffers.plain_inputs(shapes.inputs);
   const auto packed = buffers.inputs("one", "fake", shapes.inputs, plan, true);
-  for (std::size_t i = 0; i < 2; ++i) {  // both hold their values, though one alone exceeds the limit
+  for (std::size_t i = 0; i < 2; ++i) {  // both hold their values, although one alone exceeds the limit
     const auto* x = static_cast<const float*>(plain[i]);
     const auto count = shapes.inputs[i].elements();
     CHECK(std::equal(x, x + count, std::reverse_iterator(static_cast<const float*>(packed[i]) + count)));

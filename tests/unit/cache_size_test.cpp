@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What caches hold by the latencies of random loads, on synthetic caches and clocks.
+// The size of caches from the latencies of random loads, on synthetic caches and clocks.
 #include "../../src/measure/cache_size.hpp"
 
 #include "support/catch.hpp"
@@ -14,7 +14,7 @@ using namespace benanza::bench;
 
 constexpr double cache_mib = 1 << 20;
 
-/// A cache of so many bytes, 10 ns, and memory of 90 ns, met by random loads.
+/// A cache of `bytes` with 10 ns, and memory with 90 ns, accessed by random loads.
 std::function<Seconds(Bytes)> one_cache(double bytes) {
   return [bytes](Bytes size) {
     const double found = std::min(1.0, bytes / size.value);
@@ -30,13 +30,13 @@ double found_mib(double reported, double real, double most = 512) {
 }  // namespace
 
 TEST_CASE("the size of the caches follows from the share of loads that are faster than memory", "[caches]") {
-  // At 512 MiB 1/32 of the loads find a cache of 16 MiB, so that it looks smaller by less than a tenth.
+  // At 512 MiB 1/32 of the loads hit a cache of 16 MiB, so that it appears smaller by less than a tenth.
   CHECK(found_mib(16, 16) == Approx(16).epsilon(0.1));
-  // A virtual machine that reports a half, a quarter, a sixteenth of it.
+  // A virtual machine that reports a half, a quarter or a sixteenth of the cache.
   CHECK(found_mib(16, 32) == Approx(32).epsilon(0.1));
   CHECK(found_mib(8, 32) == Approx(32).epsilon(0.1));
   CHECK(found_mib(2, 32) == Approx(32).epsilon(0.1));
-  // More reported than there is: the share tells less, or nothing.
+  // If more is reported than there is, the share gives a smaller size, or none.
   CHECK(found_mib(64, 16) <= 16);
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("few sizes are asked for: the outermost, then doubled until memory is 
 }
 
 TEST_CASE("latencies of the machine are taken by the clock, the least of three", "[caches]") {
-  // Each look at the clock is 1 us after the one before: every size takes as long, so that no cache is seen.
+  // Each reading of the clock is 1 us after the previous one: every size takes equally long, so no cache is visible.
   double time = 0;
   int looks = 0;
   const Bytes found = measured_cache_size({1 << 16}, {1e9}, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cache states: where calls find their weights, on a host and a backend that only pretend.
+// Cache states: where calls find their weights, on a fake host and a fake backend.
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -27,7 +27,7 @@ struct Touched {
   void* output = nullptr;
 };
 
-/// Multiplies; a call whose weights were not those of the call before takes longer.
+/// Multiplies. A call whose weights differ from those of the previous call takes longer.
 class Multiplier final : public Backend {
  public:
   explicit Multiplier(FakeHost& host, bool wrong = false) : host_(host), wrong_(wrong) {}
@@ -103,7 +103,7 @@ TEST_CASE("with cold weights, a call's weights were last touched three caches ag
   constexpr double bytes = side * side * sizeof(float);
   std::map<const void*, std::size_t> last;
   std::set<const void*> activations, outputs;
-  for (std::size_t i = 1; i < backend->calls.size(); ++i) {  // the first is the check
+  for (std::size_t i = 1; i < backend->calls.size(); ++i) {  // the first call is the check
     const Touched& call = backend->calls[i];
     if (const auto before = last.find(call.weights); before != last.end())
       REQUIRE(static_cast<double>(i - before->second) * bytes >= 3 * host.cached().value);

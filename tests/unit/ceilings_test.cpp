@@ -92,7 +92,7 @@ TEST_CASE("a stored ceiling that a layer raised too far does not count") {
                   .value = 150e9});
   CHECK(ceilings_of(rows, 1).peaks.at(DataType::f32).value == 100e9);
   CHECK(highest_ceilings(rows).size() == 2);
-  // So does a square product, where there is a loop.
+  // A square product does not count either if there is a loop.
   rows.push_back({.quantity = CeilingQuantity::peak(DataType::f32),
                   .algorithm = "fake/a,threads=1/hot/MatMul/f32/a=512x512/b=512x512/b_constant=1",
                   .threads = 1,
@@ -111,13 +111,13 @@ TEST_CASE("a square product stands in for a loop of a type that has none") {
   rows.push_back(of_bf16("MatMul/bf16/a=512x512/b=512x512/b_constant=1", 100e9));
   rows.push_back(of_bf16("Conv/bf16/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1", 102e9));
   CHECK(ceilings_of(rows, 1).peaks.at(DataType::bf16).value == 102e9);
-  // That of a device stands beside its loop.
+  // A square product of a device counts in addition to its loop.
   auto of_device = ceilings();
   of_device.push_back(
       {.quantity = CeilingQuantity::peak(DataType::bf16), .algorithm = "mma,threads=1", .threads = 1, .value = 60e9});
   of_device.push_back(of_bf16("MatMul/bf16/a=8192x8192/b=8192x8192/b_constant=1", 100e9));
   CHECK(ceilings_of(of_device, 1).peaks.at(DataType::bf16).value == 100e9);
-  rows.push_back(of_bf16("Conv/bf16/x=1x64x28x28/w=64x64x3x3/pads=1x1x1x1", 104e9));  // more than 3 % above it
+  rows.push_back(of_bf16("Conv/bf16/x=1x64x28x28/w=64x64x3x3/pads=1x1x1x1", 104e9));  // more than 3 % above the product
   CHECK(ceilings_of(rows, 1).peaks.at(DataType::bf16).value == 102e9);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("rows that cannot be trusted or save multiplications raise no peak") {
   excluded.exclude(RowStatus::wrong, "differs by 1");
   contended.contended = true;
   winograd.saves_multiplications = true;
-  other.threads = 2;  // no ceiling at two threads was measured
+  other.threads = 2;  // no ceiling with two threads was measured
   raise_ceilings(rows, std::vector{excluded, contended, winograd, other, row(product, 4e-3)});
   CHECK(rows.size() == 2);
 }
@@ -141,10 +141,10 @@ TEST_CASE("what fewer threads reached more threads can reach too, of what was me
   CHECK(two.levels[0].bandwidth.value == 10e9);
   CHECK(two.levels[0].reached_by == "read,threads=1");
   CHECK(two.levels[0].in_front.value == 32.0 * (1 << 20));
-  CHECK(two.peaks.empty());  // one thread's would be too low a ceiling for two
+  CHECK(two.peaks.empty());  // one thread's peak would be too low a ceiling for two
   CHECK(ceilings_of(rows, 1).levels[0].bandwidth.value == 10e9);
 
-  // (64 - 32) MiB twice in 8 ms: 8.4 GB/s, above what was measured with two threads and below what one reached.
+  // (64 - 32) MiB twice in 8 ms: 8.4 GB/s, above what was measured with two threads and below what one thread reached.
   Measurement both = row(relu, 8e-3);
   both.threads = 2;
   raise_ceilings(rows, std::vector{both});
@@ -189,8 +189,8 @@ TEST_CASE("a row of 8-bit operands raises the peak of 8 bits, with and without s
 }
 
 #if defined(__x86_64__)
-// Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1: VNNI, BF16 and FP16 each come with a
-// processor that has those before it.
+// Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1: each of VNNI, BF16 and FP16 comes with a
+// processor that also has the ones before it.
 TEST_CASE("peaks are taken in the types that the instruction set multiplies") {
   const auto types = [](const char* isa) {
     std::vector<DataType> result;
@@ -206,7 +206,7 @@ TEST_CASE("peaks are taken in the types that the instruction set multiplies") {
   CHECK(2 * multiply_adds("avx2")[1].run(10) == multiply_adds("avx2")[0].run(10));    // a register holds half as many
   // 12 chains of 32 byte products with an addition each, ten times.
   if (this_machine().isa == "avx2") CHECK(multiply_adds("avx2")[2].run(10) == 2.0 * 12 * 32 * 10);
-  // 4 pairs of tiles, 16 x 16 sums of 64 byte products or 32 of bf16 each, ten times; nothing where Linux refuses
+  // 4 pairs of tiles, 16 x 16 sums of 64 byte products or of 32 bf16 products each, ten times; nothing if Linux refuses
   // tiles.
   const bool has_tiles = this_machine().isa == "avx512_core_amx";
   CHECK(tile_multiply_adds()[0].run(10) == (has_tiles ? 2.0 * 4 * 16 * 16 * 64 * 10 : 0));
@@ -222,7 +222,7 @@ TEST_CASE("of what sessions read of the memory the 25th percentile counts, not t
   const auto usual = highest_ceilings(rows);
   REQUIRE(usual.size() == 1);
   CHECK(usual[0].value == Approx(2e-5));
-  // Two sessions that agree: the memory became slower. Sessions before the latest eight do not count.
+  // Two sessions agree that the memory became slower. Sessions before the latest eight do not count.
   CHECK(highest_ceilings(std::vector{reading(1e-5), reading(1e-5), reading(1e-5), reading(1e-5), reading(3e-5)})[0]
             .value == Approx(1e-5));
   CHECK(highest_ceilings(std::vector{reading(1e-5), reading(1e-5), reading(1e-5), reading(4e-5), reading(3e-5)})[0]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts by hand: the arithmetic stands beside each.
+// Verdicts by hand, each with its arithmetic.
 #include "support/catch.hpp"
 #include <benanza/results/comparison.hpp>
 
@@ -12,7 +12,7 @@ using namespace benanza;
 
 Timing timing(double p10, double median, double noise) { return {.p10 = {p10}, .median = {median}, .noise = noise}; }
 
-/// Eight rounds: the times of four groups of two equal ones.
+/// Eight rounds: four groups of two equal times.
 Measurement in_rounds(double a, double b, double c, double d) {
   return {.samples = 8, .p10 = {1}, .median = {1}, .p90 = {1}, .rounds_s = {a, a, b, b, c, c, d, d}};
 }
@@ -60,7 +60,7 @@ TEST_CASE("the noise of a row in rounds is half its interval over four groups") 
   // Medians and p10 of the groups: 100, 102, 98, 100. All: 98 98 100 100 100 100 102 102: median 100, p10 at position
   // 0.7: 98. Squared distances from p10: 4 + 16 + 0 + 4 = 24, over 4 * 3: 2. Without one group the p10 is at position
   // 0.5: 98, 98, 100, 98: mean 98.5, squares 0.25 * 3 + 2.25 = 3, times 3 / 4: 2.25. Half the interval of p10 is 3.182
-  // * sqrt(4.25) = 6.56, of the median less: 8 / 12 and nothing.
+  // * sqrt(4.25) = 6.56; that of the median is smaller: 8 / 12 and nothing.
   const Timing found = timing_of(in_rounds(100, 102, 98, 100));
   CHECK(found.median.value == 100);
   CHECK(found.p10.value == 98);
@@ -83,7 +83,7 @@ TEST_CASE("the noise of a row without rounds is its spread") {
 TEST_CASE("between sessions the wander of a processor's speed is a part of the noise") {
   Measurement row = in_rounds(100, 102, 98, 100);
   row.wander = 0.03;
-  row.noisy = true;  // but eight rounds tell by how much
+  row.noisy = true;  // but eight rounds show by how much
   CHECK(timing_of_session(row).noise.value() == Approx(timing_of(row).noise.value() + 0.03));
 }
 

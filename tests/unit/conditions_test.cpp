@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that looks like /proc and /sys, before and after.
+// A folder with the structure of /proc and /sys, before and after.
 #include "../../src/measure/conditions.hpp"
 
 #include "support/results_support.hpp"
@@ -11,7 +11,7 @@ using namespace benanza::bench;
 using results_support::Folder;
 namespace fs = std::filesystem;
 
-/// Four processors, 0 and 2 on one core, 1 and 3 on the other; 0 and 1 are measured on.
+/// Four processors, 0 and 2 on one core, 1 and 3 on the other; the session measures on 0 and 1.
 struct System {
   Folder folder{};
   System() {
@@ -33,7 +33,7 @@ struct System {
                                                         std::to_string(parent) + " 1 1 0 -1 0 9 9 9 9 " +
                                                         std::to_string(ticks) + " 0 0 0 20 0 1 0 5");
   }
-  /// After 1,000 ticks of which processor i was busy and robbed for these many; the rest was idle.
+  /// After 1,000 ticks, of which processor i was busy and lost to the hypervisor for these many; the rest was idle.
   void stat(std::array<int, 4> busy, std::array<int, 4> stolen, int all = 0) const {
     std::string text = "cpu  9 9 9 9 9 9 9 9 0 0\n";
     for (std::size_t i = 0; i < 4; ++i)
@@ -70,7 +70,7 @@ TEST_CASE("a cgroup quota is the least of the group and those that enclose it") 
   system.put("sys/fs/cgroup/user/cpu.max", "400000 100000\n");
   CHECK_THAT(system.watch().warnings().at(0), Catch::Contains("grants 3 of 4"));
   system.put("sys/fs/cgroup/user/job/cpu.max", "max 100000\n");
-  CHECK(system.watch().warnings().empty());  // four of four is not a quota
+  CHECK(system.watch().warnings().empty());  // four of four is no restriction
 }
 
 TEST_CASE("a quota of cgroup version 1") {
@@ -112,7 +112,7 @@ TEST_CASE("the busiest other process is named, own children are not") {
   system.stat({900, 900, 0, 0}, {0, 0, 0, 0}, 1000);
   system.process(7, "make (-j) all", 1, 1300);  // 800 of 1,000 ticks
   system.process(8, "idle", 1, 520);
-  system.process(9, "cc1plus", 7, 300);  // started meanwhile
+  system.process(9, "cc1plus", 7, 300);  // started in the meantime
   system.process(101, "child", 100, 900);
   system.process(102, "grandchild", 101, 900);
   const auto found = conditions.warnings();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interval behind `±`: by hand, and how often it holds the truth of simulated databases.
+// The interval behind `±`: by hand, and how often it holds the true value of simulated databases.
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include <benanza/bounds/analyze.hpp>
@@ -17,12 +17,12 @@ namespace {
 using namespace benanza;
 using benanza::testing::GraphBuilder;
 
-/// Times of two layers on a machine that differs between groups of rounds by the same factor for both.
+/// Times of two layers on a machine whose speed differs between groups of rounds, by the same factor for both layers.
 struct Population {
-  double group_sd = 0;                   ///< standard deviation of what a group shares, relative
+  double group_sd = 0;                   ///< standard deviation of the factor of a group, relative
   double round_sd = 0.01;                ///< standard deviation of one round of one layer, relative
-  double contaminated = 0.05;            ///< share of the rounds, of each layer
-  double contamination = 0.1;            ///< mean of what is added then, relative
+  double contaminated = 0.05;            ///< share of the rounds that are contaminated, per layer
+  double contamination = 0.1;            ///< mean of the time that is added then, relative
   std::array<double, 2> times{1, 0.25};  ///< undisturbed, in ms
 
   double group(std::mt19937& random) const { return 1 + group_sd * std::normal_distribution(0.0, 1.0)(random); }
@@ -32,7 +32,7 @@ struct Population {
       factor += std::exponential_distribution(1 / contamination)(random);
     return 1e-3 * time * factor;
   }
-  /// The first decile of the totals of all rounds that could be, each in a group of its own.
+  /// The first decile of the totals of all possible rounds, each in its own group.
   double first_decile() const {
     std::mt19937 random(1);
     std::vector<double> totals(200'000);
@@ -42,7 +42,7 @@ struct Population {
     }
     return detail::quantile(totals, 0.1);
   }
-  /// `visits`: how often the selection saw both layers, in groups of their own.
+  /// `visits`: how often the selection saw both layers, in separate groups.
   Run run(std::size_t groups, std::size_t rounds, std::size_t visits, std::mt19937& random) const {
     Run run{.machine = {.device = "simulated", .isa = "none", .cores = 1}, .backends = {{"lib", "1"}}};
     for (const char* signature : {"Unary/f32/fn=relu/x=1000", "Softmax/f32/x=10x100x1"})
@@ -73,7 +73,7 @@ struct Population {
 
 constexpr int databases = 1000;
 
-/// In how many of these databases the interval of a population holds `truth`.
+/// The number of databases in which the interval of a population holds `truth`.
 int count_held(const Population& population, double truth, std::size_t groups, std::size_t rounds, std::size_t visits,
                std::mt19937& random) {
   GraphBuilder g;
@@ -93,7 +93,7 @@ void check_level(int held) {
   const double standard_error =
       std::sqrt(detail::confidence_level * (1 - detail::confidence_level) / databases);  // 0.0069
   CHECK(held >= databases * (detail::confidence_level - 3 * standard_error));
-  CHECK(held < databases * 0.99);  // no wider than it has to be
+  CHECK(held < databases * 0.99);  // no wider than necessary
 }
 
 Rung rung(double bound, double uncertainty) { return {.bound = Seconds{bound}, .uncertainty = uncertainty}; }
@@ -111,16 +111,16 @@ TEST_CASE("Student's t at 95 % is that of the tables") {
 }
 
 TEST_CASE("the half interval is that of sections and of the jackknife together") {
-  // Medians of four groups of one: 1 2 3 6, of all 2.5. Squared distances 2.25 + 0.25 + 0.25 + 12.25 = 15, over
-  // 4 * 3: 1.25. Without one group the medians are 3 3 2 2: mean 2.5, squares 4 * 0.25 = 1, times 3 / 4: 0.75. The
+  // Medians of four groups of one value: 1 2 3 6, of all 2.5. Squared distances 2.25 + 0.25 + 0.25 + 12.25 = 15, over 4
+  // * 3: 1.25. Without one group the medians are 3 3 2 2: mean 2.5, squares 4 * 0.25 = 1, times 3 / 4: 0.75. The
   // variance is 2, t is 3.182.
   const std::vector<double> values{1, 2, 3, 6};
   CHECK(detail::half_interval(values, 0.5, 4) == Approx(3.182 * std::sqrt(2.0)).epsilon(0.0015));
-  // A fifth group with 2.5 adds nothing to the squares: 15 / (4 * 4) + 0.75. Beside groups of one value it is no
-  // further degree of freedom.
+  // A fifth group with 2.5 adds nothing to the squares: 15 / (4 * 4) + 0.75. With groups of one value it does not add a
+  // degree of freedom.
   const std::vector<double> further{2.5};
   CHECK(detail::half_interval(values, 0.5, 4, further) == Approx(3.182 * std::sqrt(15.0 / 16 + 0.75)).epsilon(0.0015));
-  // Beside groups of five values it is one: each of the four values five times, with the medians of above. t is 2.776.
+  // With groups of five values it adds one: each of the four values five times, with the medians of above. t is 2.776.
   std::vector<double> many;
   for (const double value : values) many.insert(many.end(), 5, value);
   CHECK(detail::half_interval(many, 0.5, 4, further) == Approx(2.776 * std::sqrt(15.0 / 16 + 0.75)).epsilon(0.0015));
@@ -145,7 +145,7 @@ TEST_CASE("of 1,000 simulated databases the interval holds the truth as often as
   check_level(held);
 }
 
-// The least number of rounds that a total takes, and some more, in four groups: what a short budget leaves.
+// The least number of rounds that a total needs, and a few more, in four groups: the result of a short budget.
 TEST_CASE("the interval holds the truth as often as it claims with few rounds, and with visits of the selection") {
   const double group_sd = GENERATE(0.0, 0.01, 0.02);
   const Population population{.group_sd = group_sd};

@@ -35,8 +35,8 @@ TEST_CASE("a diamond takes its longer side") {
 }
 
 TEST_CASE("a late operand delays only the end") {
-  // Layer 2 needs layer 0 (1 s) at its head and layer 1 at its end, and takes 3 s: with layer 1 at 2 s it ends after 1
-  // + 3, with layer 1 at 9 s it can not end before 9. An ordinary operand would make it 2 + 3 and 9 + 3.
+  // Layer 2 needs layer 0 (1 s) at its beginning and layer 1 at its end, and takes 3 s. With layer 1 at 2 s it ends
+  // after 1 + 3, with layer 1 at 9 s it cannot end before 9. An ordinary operand would make it 2 + 3 and 9 + 3.
   const std::vector<std::vector<Predecessor>> late{{}, {}, {{0, false}, {1, true}}};
   CHECK(path({1, 2, 3}, late).length == Seconds{4});
   CHECK(path({1, 9, 3}, late).length == Seconds{9});
@@ -44,7 +44,7 @@ TEST_CASE("a late operand delays only the end") {
 }
 
 TEST_CASE("a layer that waited for its late operand is not on the critical path") {
-  // 0 takes 9; 1 ends with it and adds nothing; 2 follows 1.
+  // 0 takes 9; 1 ends at the same time and adds nothing; 2 follows 1.
   const auto found = path({9, 3, 1}, {{}, {{0, true}}, {{1, false}}});
   CHECK(found.length == Seconds{10});
   CHECK(found.on_path == std::vector<bool>{true, false, true});

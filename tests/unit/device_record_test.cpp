@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device records: what a machine file says of processors and clocks.
+// Device records: the processors and clocks of a machine file.
 #include "support/results_support.hpp"
 #include <benanza/results/device_record.hpp>
 
@@ -47,7 +47,7 @@ TEST_CASE("a record says what a device is made of") {
   CHECK(record.processors->limits->minor == 5);
   CHECK(record.processors->limits->blocks == 16);
   CHECK(record.best_known_bandwidth().value == 2.4e11);
-  CHECK(record.ceilings.memory_bandwidth().value == 3.2e11);  // floors take what it can reach in theory
+  CHECK(record.ceilings.memory_bandwidth().value == 3.2e11);  // floors use the theoretical bandwidth
   REQUIRE(record.clock());
   CHECK(record.clock()->kind == ClockKind::base);
   CHECK(record.peak(DataType::f32).value().value == Approx(2.0 * 64 * 40 * 585e6));
@@ -87,7 +87,7 @@ TEST_CASE("every record that comes with Benanza names processors and a clock, an
     REQUIRE(record.processors);
     CHECK(record.clock());
     CHECK(record.processors->limits.has_value() == record.accelerator());
-    // A vendor's peak of f32 is at its highest clock: 2 FLOPs a lane and clock.
+    // A vendor's peak of f32 is at the highest clock: 2 FLOPs per lane and clock.
     const auto boost = record.clocks.find(ClockKind::boost);
     REQUIRE(boost != record.clocks.end());
     const double lanes = static_cast<double>(record.processors->lanes.at(DataType::f32) * record.processors->count);

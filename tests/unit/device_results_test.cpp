@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rows of an accelerator say beyond those of a processor, in files and in bounds.
+// What rows of an accelerator contain in addition to those of a processor, in files and in bounds.
 #include "support/graph_builder.hpp"
 #include "support/results_support.hpp"
 #include <benanza/bounds/analyze.hpp>
@@ -66,7 +66,7 @@ TEST_CASE("a file keeps the driver, the device's state and how each row was time
 }
 
 TEST_CASE("a row is marked of which no two methods of timing agree") {
-  // Without launches 10 us.
+  // 10 us without launches.
   Measurement timed = row("Softmax/f32/x=10x100x1", 11e-6, 1e-6);
   CHECK_FALSE(no_method_agrees(timed));  // nothing to compare with
   timed.other = {12.4e-6};
@@ -84,7 +84,7 @@ TEST_CASE("a row is marked of which no two methods of timing agree") {
 }
 
 TEST_CASE("a row is marked whose kernels take another time by the device's own records") {
-  // Without launches 10 us; 9.6 and 10.4 us are within 5 % of that, 9 and 11 us are not.
+  // 10 us without launches; 9.6 and 10.4 us are within 5 % of that, 9 and 11 us are not.
   Measurement timed = row("Softmax/f32/x=10x100x1", 10.5e-6, 0.5e-6);
   CHECK_FALSE(referee_disagrees(timed));  // no records
   for (const auto& [seconds, disagrees] :
@@ -97,7 +97,7 @@ TEST_CASE("a row is marked whose kernels take another time by the device's own r
   CHECK_FALSE(referee_disagrees(timed));
 }
 
-// On an H200 a kernel of a stream takes 1.3 us more than its work, one of a graph 0.5 us more.
+// On an H200 a kernel in a stream takes 1.3 us more than its work, a kernel in a graph 0.5 us more.
 TEST_CASE("short kernels are timed no better than half their launches in a graph") {
   Measurement timed = row("Unary/f32/x=50176", 1.9e-6, 0.5e-6);
   timed.other = {2.9e-6};
@@ -113,7 +113,7 @@ TEST_CASE("machines of two drivers are two machines, two states of a machine are
   CHECK(a.id() == b.id());
   b.driver = "590.1,cuda=13.1";
   CHECK(a.id() != b.id());
-  b.driver = a.driver + ",tf32_override=0";  // another arithmetic of f32
+  b.driver = a.driver + ",tf32_override=0";  // a different arithmetic of f32
   CHECK(a.id() != b.id());
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("launches of empty kernels are not a resolution of the clock") {
 }
 
 TEST_CASE("a bound is of the row without its launches, what to expect of the row as it runs") {
-  // 12 us with 1 us of launches against 13 us with 4 us of them.
+  // 12 us with 1 us of launches against 13 us with 4 us of launches.
   GraphBuilder g;
   g.output(g.map("Softmax", {g.input({10, 100})}));
   Run run = device_run();
@@ -150,7 +150,7 @@ TEST_CASE("a bound is of the row without its launches, what to expect of the row
 }
 
 TEST_CASE("a bound and what to expect each have the partition that is the cheapest for them") {
-  // Apart 6 + 3 us with 2 us of launches each, 5 us without; as one call 7 us with 1 us, 6 us without.
+  // Separately 6 + 3 us with 2 us of launches each, 5 us without launches; as one call 7 us with 1 us, 6 us without.
   GraphBuilder g;
   g.output(g.map("Relu", {g.conv(g.input({1, 8, 16, 16}), 8)}));
   const std::string conv = "Conv/f32/x=1x8x16x16/w=8x8x3x3/pads=1x1x1x1";

@@ -35,7 +35,7 @@ struct Prepared {
     const FakeDeviceBackend backend(device, {plan});
     return std::move(std::get<Plans>(backend.plans(relu(64), 1)).front());
   }
-  /// The same buffers under another plan.
+  /// The same buffers with another plan.
   [[nodiscard]] Work work_of(const FakeDevicePlan& plan) const {
     Work other = work;
     other.plan = made(plan);
@@ -43,7 +43,7 @@ struct Prepared {
   }
 };
 
-/// Enough for all groups of rounds, which begin half a second apart, and for what follows them.
+/// Enough for all groups of rounds, which begin half a second apart, and for the steps that follow.
 constexpr Seconds whole{10};
 
 std::vector<Measurement> session(const std::shared_ptr<FakeDevice>& device, const std::vector<FakeDevicePlan>& plans,
@@ -72,14 +72,14 @@ TEST_CASE("events are not taken to tell less than a microsecond apart, whatever 
   device.event_cost = 0.1e-6;
   const DeviceTimer timer(device);
   CHECK(timer.floors().event.value == Approx(1e-6));
-  CHECK(timer.floors().launch.value == Approx(2e-6));  // uses the time between events as it is: (0.1 + 200) us for 100
+  CHECK(timer.floors().launch.value == Approx(2e-6));  // uses the time between events unchanged: (0.1 + 200) us for 100
 }
 
 TEST_CASE("the lower of events and graph is taken, with the launches that are in it") {
   Prepared prepared({.name = "relu", .seconds = 10e-6});
   DeviceTimer timer(*prepared.device);
   const Window window = timer.time(prepared.work, 100);
-  // Behind one block each: (1 + 13 * 12) us for an eighth of the calls by events, (1 + 100 * 11) us by the graph.
+  // Behind one block each: (1 + 13 * 12) us for an eighth of the calls with events, (1 + 100 * 11) us with the graph.
   CHECK(window.method == "graph");
   CHECK(window.time.value == Approx(11.01e-6));
   CHECK(window.other.value == Approx((1 + 13 * 12) / 13.0 * 1e-6));
@@ -98,7 +98,7 @@ TEST_CASE("more calls than the queue takes are timed after several blocks") {
   DeviceTimer timer(*prepared.device);
   const int before = prepared.device->blocks;
   static_cast<void>(timer.time(prepared.work, 40'000));
-  // 5000 calls by events, 2048 at a time: 3 blocks; 256 calls a graph: 157 replays, a block each.
+  // 5000 calls with events, 2048 at a time: 3 blocks; 256 calls per graph: 157 replays, with a block each.
   CHECK(prepared.device->blocks - before == 3 + 157);
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("a plan's calls are recorded once, whatever is timed in between") {
   const int before = prepared.device->recordings;
   static_cast<void>(timer.time(prepared.work, 10));
   static_cast<void>(timer.time(other, 10));
-  CHECK(prepared.device->recordings == before + 4);  // two for each plan: one call, which tells its kernels, and ten
+  CHECK(prepared.device->recordings == before + 4);  // two per plan: one call, which shows its kernels, and ten
   static_cast<void>(timer.time(prepared.work, 10));
   static_cast<void>(timer.time(other, 10));
   CHECK(prepared.device->recordings == before + 4);
@@ -118,7 +118,7 @@ TEST_CASE("a plan's calls are recorded once, whatever is timed in between") {
 }
 
 TEST_CASE("graphs are kept up to a number of kernels, those that came first; what goes leaves room") {
-  // 4 calls of 1000 kernels: 16 graphs of 4000 are 64,000 of at most 65,536 kernels.
+  // 4 calls of 1000 kernels: 16 graphs of 4000 kernels are 64,000 of at most 65,536.
   Prepared prepared({.name = "first", .kernels = 1000});
   DeviceTimer timer(*prepared.device);
   const auto time = [&](Work& work) {
@@ -130,7 +130,7 @@ TEST_CASE("graphs are kept up to a number of kernels, those that came first; wha
   for (int i = 0; i < 18; ++i) works.push_back(prepared.work_of({.name = "relu", .kernels = 1000}));
   for (auto& work : works) CHECK(time(work) == 2);
   for (int i = 0; i < 16; ++i) CHECK(time(works[static_cast<std::size_t>(i)]) == 0);
-  CHECK(time(works[16]) == 1);  // no room: only the last one of these is there
+  CHECK(time(works[16]) == 1);  // no space: only the last one of these is kept
   CHECK(time(works[16]) == 0);
   CHECK(time(works[17]) == 1);
   works[0].plan.reset();
@@ -144,7 +144,7 @@ TEST_CASE("a call of more kernels than the queue holds is timed by its graph alo
   DeviceTimer timer(*prepared.device);
   prepared.device->queue = 2;
   const Window window = timer.time(prepared.work, 100);
-  // 100 calls of three kernels: (1 + 100 * (30 + 3)) us, 3 us of each call launches.
+  // 100 calls of three kernels: (1 + 100 * (30 + 3)) us; 3 us of each call are launches.
   CHECK(window.method == "graph");
   CHECK(window.time.value == Approx(33.01e-6));
   CHECK(window.launch.value == Approx(3e-6));
@@ -156,7 +156,7 @@ TEST_CASE("a call of more kernels than the queue holds is timed by its graph alo
 }
 
 TEST_CASE("a walk that events cannot time may be longer than others") {
-  // 8 calls of 1000 kernels: more than the 4096 of a graph that events could stand in for.
+  // 8 calls of 1000 kernels: more than the 4096 kernels of a graph that events could replace.
   Prepared prepared({.name = "relu", .seconds = 1e-3, .kernels = 1000});
   std::vector<float> weights(std::size_t{64} * 8, 1.0F);
   std::size_t position = 0;
@@ -186,7 +186,7 @@ TEST_CASE("a graph of calls that walk through a region is one walk; one of too m
   prepared.work.rotation = {.position = &position, .step = 256, .region = 4 * 256, .inputs = {0}};
   DeviceTimer timer(*prepared.device);
   const Window walk = timer.time(prepared.work, 10);
-  // Events: (1 + 2 * 12) us for 2 calls. Graph: 3 replays of 4 calls, each (1 + 4 * 11) us.
+  // Events: (1 + 2 * 12) us for 2 calls. Graph: 3 replays of 4 calls, (1 + 4 * 11) us each.
   CHECK(walk.method == "graph");
   CHECK(walk.time.value == Approx(11.25e-6));
   CHECK(walk.other.value == Approx(12.5e-6));
@@ -216,12 +216,12 @@ TEST_CASE("calls that cannot be recorded and fill the queue are timed in halves"
   DeviceTimer timer(*prepared.device);
   prepared.device->queue = 1000;
   const int before = prepared.device->blocks;
-  // 200 calls are 1600 kernels, 100 are 800: one block too many, then two of (1 + 100 * (10 + 8 * 2)) us.
+  // 200 calls are 1600 kernels, 100 are 800: one block with too many, then two of (1 + 100 * (10 + 8 * 2)) us.
   const Window window = timer.time(prepared.work, 200);
   CHECK(prepared.device->blocks - before == 3);
   CHECK(window.method == "events");
   CHECK(window.time.value == Approx(26.01e-6));
-  // From then on 100 at a time, and no more tries to record them.
+  // From then on 100 at a time, and no more attempts to record them.
   const int blocks = prepared.device->blocks, recordings = prepared.device->recordings;
   static_cast<void>(timer.time(prepared.work, 200));
   CHECK(prepared.device->blocks - blocks == 2);
@@ -291,14 +291,14 @@ TEST_CASE("a device that was idle for long works again before it is timed") {
   CHECK(after(0.049) == 0);
   now += Seconds{1};
   const int before = prepared.device->warm_ups;
-  static_cast<void>(host.probe(1));  // the sentinel between two samples is work, too
+  static_cast<void>(host.probe(1));  // the sentinel between two samples is also work
   CHECK(prepared.device->warm_ups == before + 1);
   CHECK(prepared.device->last_warm_up.value == 0.05);  // at most
   CHECK(after(0.01) == 0);
 }
 
 TEST_CASE("the windows of a device are 2 ms, long enough to tell a clock") {
-  // 2 ms in calls of 11 us by graph: 182 at least.
+  // 2 ms in calls of 11 us with the graph: at least 182.
   const auto rows = session(std::make_shared<FakeDevice>(), {{.name = "relu", .seconds = 10e-6}});
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].calls_per_sample >= 182);
@@ -315,7 +315,7 @@ TEST_CASE("what taking a window takes beside its calls is planned with") {
   sample.time = sample.window.time = {10e-6};
   sample.window.other = {};
   Candidate candidate{.row = {.calls_per_sample = 100}, .samples = {sample}};
-  // 1 ms of calls, 2.5 windows with those that are discarded, and 0.2 ms of readings; by two methods twice the windows.
+  // 1 ms of calls, 2.5 windows with those that are discarded, 0.2 ms of readings; twice the windows with two methods.
   candidate.samples[0].window.effort = 1;
   CHECK(sample_cost(candidate, sampler).value == Approx(2.7e-3));
   candidate.samples[0].window.effort = 2;
@@ -333,8 +333,8 @@ TEST_CASE("a row is marked whose clock is lower than the session's highest") {
   const auto rows = run_tuning_session(host, wanted, backends, {.budget = {0.3}}, 1);
   REQUIRE(rows.size() == 3);
   CHECK_FALSE(rows[0].throttled);
-  CHECK_FALSE(rows[1].throttled);  // 1.3 % under
-  CHECK(rows[2].throttled);        // 2.7 % under
+  CHECK_FALSE(rows[1].throttled);  // 1.3 % lower
+  CHECK(rows[2].throttled);        // 2.7 % lower
 }
 
 TEST_CASE("a session on a device uploads inputs, checks downloaded outputs and says how it timed") {
@@ -351,7 +351,7 @@ TEST_CASE("a session on a device uploads inputs, checks downloaded outputs and s
   CHECK(rows[0].launch.value == Approx(1e-6));
   CHECK(rows[0].clock_hz == Approx(1.5e9));
   CHECK(rows[0].disagreement == Approx(12.0 / 11 - 1).epsilon(0.05));
-  CHECK_FALSE(methods_disagree(rows[0]));  // 10 us of work by both, and launches
+  CHECK_FALSE(methods_disagree(rows[0]));  // 10 us of work with both, plus launches
   REQUIRE_FALSE(rows[1].measured());
   CHECK_THAT(rows[1].reason, Catch::Contains("waits for the device inside the call"));
 }
@@ -421,7 +421,7 @@ TEST_CASE("a ceiling that could not be measured is named, and ends no session") 
 }
 
 TEST_CASE("two plans win: the one that a bound counts the least of, and the one that takes the least as it runs") {
-  // By graph: 6 us in one kernel, 1 us of it launch; 8.2 us in four, 4 us of them launches; 9 us in one.
+  // With graphs: 6 us in one kernel, of which 1 us is launch; 8.2 us in four, of which 4 us are launches; 9 us in one.
   const auto rows = session(std::make_shared<FakeDevice>(), {{.name = "fused", .seconds = 5e-6},
                                                              {.name = "parts", .seconds = 4.2e-6, .kernels = 4},
                                                              {.name = "slower", .seconds = 8e-6}});
@@ -432,7 +432,7 @@ TEST_CASE("two plans win: the one that a bound counts the least of, and the one 
 }
 
 TEST_CASE("plans are ranked as a bound counts them: without the launches of empty kernels") {
-  // By graph: 12 us in one kernel, 1 us of it launch; 13.5 us in four, 4 us of it launches; 14 us in two, 2 us of it.
+  // With graphs: 12 us in one kernel, of which 1 us is launch; 13.5 us in four, 4 us of launches; 14 us in two, 2 us.
   const auto rows = session(std::make_shared<FakeDevice>(), {{.name = "two", .seconds = 12e-6, .kernels = 2},
                                                              {.name = "four", .seconds = 9.5e-6, .kernels = 4},
                                                              {.name = "one", .seconds = 11e-6}});
@@ -480,7 +480,7 @@ TEST_CASE("one session measures one device") {
   CHECK(machine_of(std::span(backends).last(1)).id().ends_with("|driver=1.0"));
 }
 
-// Programmatic dependent launch: a kernel begins before the one ahead of it has ended.
+// Programmatic dependent launch: a kernel begins before the previous one has ended.
 TEST_CASE("launches that overlap in the stream are subtracted as those of a graph, for walks without a graph too") {
   Prepared prepared({.name = "relu", .seconds = 10e-6});
   DeviceTimer timer(*prepared.device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of several threads, in phases in which these are far from each other; on a host whose time is a counter.
+// Rows with several threads, in phases in which the threads are far from each other, on a host whose time is a counter.
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -18,7 +18,7 @@ using namespace benanza::bench;
 using test::FakeBackend;
 using test::FakeHost;
 
-/// The row of a plan that takes 1 ms with one thread and 0.5 ms with two; that of two.
+/// Measures a plan that takes 1 ms with one thread and 0.5 ms with two. Returns the row with two threads.
 Measurement row_of_two(FakeHost& host, MeasureOptions options = {.budget = {10}}) {
   const std::vector<std::shared_ptr<const Backend>> backends{
       std::make_shared<FakeBackend>(host, std::vector<test::FakePlan>{{.name = "plan", .seconds = 1e-3}})};
@@ -57,14 +57,14 @@ TEST_CASE("a session that lies in such a phase from end to end is found out by w
   SECTION("known") {
     const Measurement row = row_of_two(host, knowing(FakeHost::usual_round_trip));
     CHECK(row.noisy);
-    CHECK(counted(row) == static_cast<std::ptrdiff_t>(row.rounds_s.size()));  // for lack of others
+    CHECK(counted(row) == static_cast<std::ptrdiff_t>(row.rounds_s.size()));  // because there are no others
     CHECK(row.p10.value == Approx(1.5e-3));
   }
   SECTION("not known") { CHECK_FALSE(row_of_two(host).noisy); }
 }
 
 TEST_CASE("rounds wait a while for threads to come near each other") {
-  // When rounds begin on a machine whose threads are near, and on one where they come near 0.5 s later.
+  // The times at which rounds begin: first if threads are near each other, then if they come near 0.5 s later.
   std::vector<double> begins;
   for (const bool is_near : {true, false}) {
     FakeHost host;

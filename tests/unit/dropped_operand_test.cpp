@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operand counts in a check: a plan that is right but for one operand, which it leaves out, is excluded.
+// Every operand counts in a check: a plan that is right except for one operand, which it leaves out, is excluded.
 #include "../../src/measure/workplace.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -24,13 +24,13 @@ namespace {
 using namespace benanza;
 using namespace benanza::bench;
 
-/// An operand, and the value that changes nothing in its place.
+/// An operand, and the value that has no effect in its place.
 struct Dropped {
   std::size_t operand = 0;
   double neutral = 0;
 };
 
-/// What the reference computes, rounded to the output's type, with the dropped operand full of its neutral value.
+/// The reference's result, rounded to the output's type, with the dropped operand filled with its neutral value.
 class FromReference final : public Plan {
  public:
   FromReference(const Layer& layer, std::optional<Dropped> dropped)
@@ -64,7 +64,7 @@ class FromReference final : public Plan {
   std::optional<Dropped> dropped_;
 };
 
-/// What a session finds of such a plan.
+/// The status that a session gives to such a plan.
 RowStatus status_of(const Layer& layer, std::optional<Dropped> dropped) {
   test::FakeHost host;
   const test::FakeBackend backend(host, {});
@@ -97,7 +97,7 @@ const PostOp scale = per_channel(ElementwiseFn::mul);
 
 }  // namespace
 
-// Sums of 1 to 25088 products: those of VGG's first fully connected layer.
+// Sums of 1 to 25088 products, as in VGG's first fully connected layer.
 TEST_CASE("a plan that leaves out a bias, a residual or a scale is wrong in every type of a product") {
   for (const auto type : {DataType::f64, DataType::f32, DataType::tf32, DataType::f16, DataType::bf16, DataType::f8e4m3,
                           DataType::f8e5m2, DataType::i8, DataType::u8}) {
@@ -150,7 +150,7 @@ TEST_CASE("a plan of 8-bit operands that leaves out an addend is wrong in every 
           {{2, 0}, {3, 0}});
 }
 
-// The mean of a product is 0 or more, so that sums may grow with their depth, and no result is 0 whatever the bias is.
+// The mean of a product is 0 or more, so that sums may grow with their depth, and no result is 0 for any bias.
 TEST_CASE("a plan of 8-bit operands that leaves out a bias, a residual or a scale is wrong with any zero points") {
   for (const auto a : {DataType::i8, DataType::u8})
     for (const auto b : {DataType::i8, DataType::u8})
@@ -182,7 +182,7 @@ TEST_CASE("a plan that leaves out a scale or a bias of a normalisation is wrong,
     check_each(
         op::LayerNorm{.type = type, .x = {4, 768}, .bias = true, .residual = op::Residual::added, .x_bias = true},
         {{1, 0}, {2, 0}, {3, 1}, {4, 0}});
-    // One step of f8e5m2 may be more than what one of four operands adds.
+    // One step of f8e5m2 may be larger than the contribution of one of four operands.
     if (type != DataType::f8e5m2)
       check_each(op::BatchNorm{.type = type, .x = {2, 64, 9}}, {{1, 1}, {2, 0}, {3, 0}, {4, 1}});
     check_each(op::GroupNorm{.type = type, .x = {2, 64, 25}, .groups = 8}, {{1, 1}, {2, 0}});
@@ -243,6 +243,6 @@ TEST_CASE("values of a product lie where activations bend") {
   double square = 0;
   const auto values = reference::evaluate_all(product, inputs, 0);
   for (const double value : values) square += value * value / static_cast<double>(values.size());
-  // 4096 products of two numbers that are uniform in magnitude: a deviation of 64 / 3, times 2^-6.
+  // 4096 products of two numbers of uniform magnitude: a deviation of 64 / 3, times 2^-6.
   CHECK(square == Approx(1.0 / 9).epsilon(0.5));
 }

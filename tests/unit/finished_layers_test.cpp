@@ -11,7 +11,7 @@ using results_support::relu;
 
 namespace {
 
-/// A run of onednn with a row of one layer.
+/// A run of onednn with a row for one layer.
 Run run_of(const std::string& signature, double seconds) {
   Run run{.started = "2025-11-21T10:54:00Z",
           .machine = results_support::machine(),
@@ -87,7 +87,7 @@ TEST_CASE("a list that was cut within a line loses neither that line nor the mac
 TEST_CASE("a layer is finished with rounds, or when nothing runs it") {
   const results_support::Folder folder;
   Run run = run_of(relu, 1e-6);
-  run.rows[0].rounds_s.clear();  // cut before its rounds
+  run.rows[0].rounds_s.clear();  // cut off before its rounds
   auto& none = run.rows.emplace_back(Measurement{.backend = "onednn", .algorithm = "none", .signature = conv});
   none.exclude_for("no Conv in backend onednn");
   FinishedLayers list(folder / "done", run.machine, run.backends);

@@ -81,7 +81,7 @@ TEST_CASE("what follows a convolution before it is quantised stays in 8 bits, an
                                       "Dequantize/i8/x=1x1024x1"});
   Qdq fused;
   build(fused);
-  // The last conversion is done as the result is written.
+  // The last conversion takes place when the result is written.
   CHECK(fused.layers(Form::fused) ==
         Signatures{"Quantize/f32/to=i8/x=1x1024x1", "Conv/i8/x=1x16x8x8/w=16x16x1x1/y_type=f32/post=add,relu"});
 }

@@ -161,7 +161,7 @@ TEST_CASE("batch norm folds into weights only where its channels are the product
 }
 
 TEST_CASE("chains of element-wise layers are one call, named alike whatever the order of operands") {
-  // x times a gate of channels, then relu: as 8x256 and 8x1, the larger operand first.
+  // x times a gate per channel, then relu: as 8x256 and 8x1, with the larger operand first.
   const std::string name = named("Binary/f32/fn=mul/a=8x256/b=8x1/post=relu");
   GraphBuilder one;
   CHECK(only_group(one, one.map("Relu", {one.map("Mul", {one.input({1, 8, 16, 16}), one.input({1, 8, 1, 1})})})) ==
@@ -333,7 +333,7 @@ TEST_CASE("layer norm is recognised in parts") {
 TEST_CASE("attention is gathered with scale and mask") {
   GraphBuilder g;
   const auto q = g.input({1, 4, 16, 8}), k = g.input({1, 4, 8, 32}),
-             v = g.input({1, 4, 32, 8});  // k is transposed already: depth by keys
+             v = g.input({1, 4, 32, 8});  // k is already transposed: depth by keys
   const auto scores = g.node("MatMul", {q, k}, {1, 4, 16, 32});
   const std::string attention = "Attention/f32/q=1x4x16x8/k=1x4x32x8/v=1x4x32x8/k_transposed=1";
   const auto mix = [&](ValueId weights) { return g.node("MatMul", {weights, v}, {1, 4, 16, 8}); };
@@ -391,7 +391,7 @@ TEST_CASE("attention is gathered with scale and mask") {
 TEST_CASE("a position bias and the mask of shifted windows are one mask if both are constant") {
   GraphBuilder g;
   const bool is_constant = GENERATE(true, false);
-  // Four windows of 16 tokens, three heads of 8. The mask is one of each window, the bias one of each head.
+  // Four windows of 16 tokens, three heads of 8. There is one mask per window and one bias per head.
   const auto scores = g.node("MatMul", {g.input({4, 3, 16, 8}), g.input({4, 3, 8, 16})}, {4, 3, 16, 16});
   const auto biased = g.map("Add", {scores, g.weight({1, 3, 16, 16})});
   const auto by_window = g.node("Reshape", {biased, g.ints({1, 4, 3, 16, 16})}, {1, 4, 3, 16, 16});
@@ -411,7 +411,7 @@ TEST_CASE("attention takes in the transposes around it, and a factor on queries 
   const auto transposed = [&](ValueId x, Perm perm, Perm dims) {
     return g.node("Transpose", {x}, std::move(dims), {{"perm", std::move(perm)}});
   };
-  // As projections leave them: two entries of 16 queries (32 keys) by 4 heads of 8.
+  // In the order of projections: two entries of 16 queries (32 keys) by 4 heads of 8.
   const auto q = g.input({2, 16, 4, 8}), k = g.input({2, 32, 4, 8}), v = g.input({2, 32, 4, 8});
   const std::string shapes = "Attention/f32/q=2x4x16x8/k=2x4x32x8/v=2x4x32x8";
   const auto heads = [&](ValueId x, std::int64_t tokens) { return transposed(x, {0, 2, 1, 3}, {2, 4, tokens, 8}); };
@@ -446,7 +446,7 @@ TEST_CASE("attention takes in the transposes around it, and a factor on queries 
           named(shapes + "/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1"));
   }
   SECTION("heads of keys and values that are repeated for groups of queries") {
-    // Two heads of keys and values, each for two heads of queries.
+    // Two heads of keys and values, each shared by two heads of queries.
     const auto repeated = [&](ValueId x, std::int64_t times) {
       const auto apart = g.node("Unsqueeze", {x, g.ints({2})}, {2, 4 / times, 1, 32, 8});
       const auto more = g.node("Expand", {apart, g.ints({2, 4 / times, times, 32, 8})}, {2, 4 / times, times, 32, 8});
@@ -488,7 +488,7 @@ TEST_CASE("a gate is one element-wise call in addition to the product's epilogue
   g.output(g.map("Mul", {silu, g.node("MatMul", {g.input({16, 64}), g.weight({64, 128})}, {16, 128})}));
   const auto layers = fused(g).layers;
   REQUIRE(layers.size() == 2);
-  const auto& group = layers[1];  // behind the other product
+  const auto& group = layers[1];  // after the other product
   CHECK(LayerSignature(group.layer).text() == named("MatMul/f32/a=16x64/b=64x128/b_constant=1/post=swish:1,mul"));
   const auto piece = std::find_if(group.pieces.begin(), group.pieces.end(),
                                   [](const Piece& p) { return p.first == 1 && p.count == 3; });
@@ -545,18 +545,18 @@ TEST_CASE("a user's pattern goes before the default ones, an illegal match is ig
   const Layer layer = single.layers[0].layer;
   const auto count = [&](const Pattern& mine) { return fuse(single, std::vector{mine}).layers.size(); };
   CHECK(count(pattern({0, 1, 2}, {{0, 3, layer}})) == 1);
-  CHECK(count(pattern({0, 1, 2}, {})) == 3);               // no way to do it
-  CHECK(count(pattern({0, 1, 2}, {{0, 9, layer}})) == 3);  // more than there is
+  CHECK(count(pattern({0, 1, 2}, {})) == 3);               // no plan for it
+  CHECK(count(pattern({0, 1, 2}, {{0, 9, layer}})) == 3);  // more layers than there are
   CHECK(count(pattern({0, 1, 7}, {{0, 3, layer}})) == 3);
-  CHECK(count(pattern({1, 0, 2}, {{0, 3, layer}})) == 3);  // not in order
+  CHECK(count(pattern({1, 0, 2}, {{0, 3, layer}})) == 3);  // out of order
   CHECK(count(pattern({0, 0, 1}, {{0, 3, layer}})) == 3);
-  CHECK(count(pattern({0, 2}, {{0, 2, layer}})) == 3);  // what lies between uses the first's result
+  CHECK(count(pattern({0, 2}, {{0, 2, layer}})) == 3);  // the layer between them uses the first one's result
   CHECK(count(pattern({0, 1}, {{0, 2, op::Conv{.x = {1, 3, 8, 8}, .w = {4, 9, 3, 3}}}})) ==
         3);  // sizes that do not fit together
 }
 
 TEST_CASE("A layer is counted by form, and as a part of groups") {
-  // conv + bias, batch norm, relu, softmax. With the batch norm folded into its weights the convolution is the same
+  // conv + bias, batch norm, relu, softmax. With the batch norm folded into its weights, the convolution is the same
   // layer again, as a part of the group.
   GraphBuilder model("bn");
   model.output(

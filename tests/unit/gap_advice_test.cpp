@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a gap says to do, and its other questions.
+// The advice of a gap, and its other questions.
 #include "support/gap_support.hpp"
 #include <benanza/detail/shell_word.hpp>
 
@@ -48,7 +48,7 @@ TEST_CASE("advice is ranked by gain and names layers, calls and the engine's own
   REQUIRE(kernel->calls.size() == 1);
   CHECK(kernel->calls[0].plan == "lib/a,threads=1");
   CHECK(kernel->calls[0].time.value == Approx(105 * us));
-  CHECK(kernel->replaced.value == Approx(150 * us));  // 105 + 45: what is left of 165 when the fusion is paid apart
+  CHECK(kernel->replaced.value == Approx(150 * us));  // 105 + 45: the rest of 165 if the fusion is counted separately
   CHECK(kernel->reproduce == "benanza measure " + kernel->calls[0].signature);
   CHECK_FALSE(kernel->how.empty());
   CHECK(find(gap, Change::fusion)->gain.value == Approx(15 * us));
@@ -58,7 +58,7 @@ TEST_CASE("advice is ranked by gain and names layers, calls and the engine's own
 }
 
 TEST_CASE("computing what is read alone saves its share of the engine's time, down to the floor of the rest") {
-  // One of 64 rows of a product is read.
+  // Only one of 64 rows of a product is read.
   benanza::testing::GraphBuilder g;
   const auto all = g.node("MatMul", {g.input({64, 256}), g.weight({256, 256})}, {64, 256});
   g.output(g.node("Gather", {all, g.ints({0})}, {1, 256}, {{"axis", std::int64_t{0}}}));
@@ -144,7 +144,7 @@ TEST_CASE("commands of advice begin as they are given and are words of a shell")
   CHECK(kernel->reproduce == "benanza measure --threads 2 " + kernel->calls[0].signature);
   for (const auto& advice : compare(c.analysis, c.model, usual()).advice)  // no command line: layers alone
     CHECK((advice.reproduce.empty() || advice.reproduce.starts_with("benanza measure ")));
-  // A reproducer is named where there is one for the plan of the call that takes the most time.
+  // A reproducer is named if there is one for the plan of the call that takes the most time.
   options.commands.has_reproducer = [](const std::string&, const std::string& plan) {
     return plan == "lib/a,threads=1";
   };
@@ -187,7 +187,7 @@ TEST_CASE("an API log tells which algorithms were not the best") {
 
 TEST_CASE("another layout is what its rows say, over all occurrences") {
   const Case plain = three_layers();
-  // The fused call has only the plain row; give it one in blocks of 8 that takes 85 instead of 105
+  // The fused call has only the plain row; add one in blocks of 8 that takes 85 instead of 105
   const std::string fused = signature(plain.model.fused.layers[0].layer).text();
   Measurement row{.backend = "lib", .algorithm = "a,src=aBcd8b,dst=aBcd8b,threads=1", .signature = fused};
   row.samples = 10;
@@ -200,7 +200,7 @@ TEST_CASE("another layout is what its rows say, over all occurrences") {
   REQUIRE(gap.layouts[0].calls.size() == 1);
   const Advice* advice = find(gap, Change::layout);
   REQUIRE(advice);
-  CHECK(advice->gain.value == Approx(20 * us));  // the engine loses 45 there; the conversion is another advice
+  CHECK(advice->gain.value == Approx(20 * us));  // the engine loses 45 there; the conversion is a separate advice
   REQUIRE(advice->calls.size() == 1);
   CHECK(advice->calls[0].plan == "lib/a,src=aBcd8b,dst=aBcd8b,threads=1");
   CHECK(advice->calls[0].time.value == Approx(85 * us));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles that the given bound cannot explain: of another device, cut off, of two models or another run.
+// Profiles that the given bound cannot explain: of another device, cut off, of two models or of another run.
 #include "support/gap_support.hpp"
 
 #include <limits>
@@ -50,12 +50,12 @@ TEST_CASE("GPUs are told apart by their model, not by how their name is written"
   CHECK_FALSE(differ("", "NVIDIA H100 80GB HBM3"));
   CHECK_FALSE(differ("TITAN V", "NVIDIA TITAN V"));
   CHECK(differ("Tesla V100-SXM2-16GB", "NVIDIA H100 80GB HBM3"));
-  // What a file calls its device is no GPU where nothing says that the run was on one
+  // The device named in a file is not a GPU if nothing shows that the run was on one
   CHECK(on({.device = "AMD EPYC"}, "NVIDIA H100 80GB HBM3", Activity::layer).outside.empty());
 }
 
 TEST_CASE("a sum of records that lacks layers is not a latency: what they would take is unexplained") {
-  // 140 + 25 against 135: the gap of 30 is 60 more for Conv_0 and Relu_1, and 30 that nobody measured of Softmax_2
+  // 140 + 25 against 135: the gap of 30 is 60 more for Conv_0 and Relu_1, minus 30 for Softmax_2, which nobody measured
   const Case c = three_layers();
   const Gap gap = compare(c.analysis, c.model, profile(0, {record("Conv_0", 140), record("Relu_1", 25)}));
   check_sums(gap);
@@ -89,7 +89,7 @@ TEST_CASE("records that match no layer and take over a quarter of the time are a
   CHECK(gap.outside == "1 record, 0.08 ms, match no layer: another model's?");
   CHECK_FALSE(gap.gap);
   CHECK_FALSE(gap.explained());
-  // Conversions and copies are the engine's own
+  // Conversions and copies belong to the engine
   p.records.back().op = "ReorderInput";
   CHECK(compare(c.analysis, c.model, p).outside.empty());
 }
@@ -129,7 +129,7 @@ TEST_CASE("records that take longer than the run tell of another unit or run: no
 }
 
 TEST_CASE("parallel lanes are compared with the latency by their union") {
-  // 140 and, beside it, 25 + 28
+  // 140 and, at the same time, 25 + 28
   const Case c = three_layers();
   EngineProfile p = three_records(142);
   for (std::size_t r = 1; r < 3; ++r) p.records[r].lane = 1;
@@ -146,7 +146,7 @@ TEST_CASE("an API log whose convolutions are not layers of the model is of anoth
   const auto call = [](std::string signature) {
     return LibraryCall{.library = "cudnn", .signature = std::move(signature)};
   };
-  // The model's own convolution, with its padding made before it and in another type
+  // The model's own convolution, with its padding added before it and in another type
   p.calls = {call("Conv/f16/x=1x8x12x12/w=8x8x3x3"), call("Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1")};
   CHECK_FALSE(says(compare(c.analysis, c.model, p).deviations, "API log"));
   p.calls.push_back(call("Conv/f32/x=1x64x56x56/w=256x64x1x1"));

@@ -21,8 +21,7 @@ Gap gap_of(const Case& c, const EngineProfile& p, RungName rung = RungName::libr
 
 TEST_CASE("a gap is split into slower, not fused, faster and between layers") {
   // Conv_0 and Relu_1 are one call of the bound: 140 + 25 - 105 = 60. Two calls of the library would take 100 + 20, so
-  // that 15 are because of missing fusion and 45 because of slower layers. Softmax_2 gains 2; 200 - 140 - 25 - 28 = 7
-  // are idle.
+  // 15 come from missing fusion and 45 from slower layers. Softmax_2 gains 2; 200 - 140 - 25 - 28 = 7 are idle.
   const Gap gap = gap_of(three_layers(), three_records());
   CHECK(gap.gap->value == Approx(65 * us));  // 200 - 135
   CHECK(part_us(gap, Cause::slower_layers) == Approx(45));
@@ -47,7 +46,7 @@ TEST_CASE("against the rung of single layers nothing could be fused") {
 TEST_CASE("an analytic rung has the library's own distance to it as a part of its own") {
   const Case c = three_layers(true);
   const Gap gap = gap_of(c, three_records(), RungName::roofline);
-  // 135 us of library calls less the roofline
+  // 135 us of library calls minus the roofline
   CHECK(part_us(gap, Cause::rung) == Approx(135 - c.analysis[RungName::roofline].bound->value / us));
 }
 
@@ -87,7 +86,7 @@ TEST_CASE("what serves no layer is conversions, copies or extra calls, with its 
 }
 
 TEST_CASE("a record that may be a layer which none was found for is unmatched, and not explained") {
-  // 8 us of the unknown less 30 us of the softmax that nothing is known to serve
+  // 8 us of the unknown record minus 30 us of the softmax, for which no record is known
   const Gap gap = gap_of(
       three_layers(), one_after_another(profile(175, {record("Conv_0", 140), record("Relu_1", 25), record("?", 8)})));
   CHECK(part_us(gap, Cause::unmatched) == Approx(8 - 30));
@@ -130,7 +129,7 @@ TEST_CASE("records without a latency are their own sum, and idle time is not kno
 }
 
 TEST_CASE("an engine below the model floor has no gap") {
-  // Conv_0: 8 channels of 8 x 3x3 taps over 10x10, less the padding, is over 1e5 FLOPs: 0.1 us at 1 TFLOP/s
+  // Conv_0: 8 channels of 8 x 3x3 taps over 10x10, minus the padding, is over 1e5 FLOPs: 0.1 us at 1 TFLOP/s
   const Case c = three_layers(true);
   const Gap gap = compare(c.analysis, c.model, profile(0.01, {record("Conv_0", 0.01)}));
   CHECK_FALSE(gap.gap);
@@ -138,7 +137,7 @@ TEST_CASE("an engine below the model floor has no gap") {
   CHECK(gap.advice.empty());
   CHECK(gap.outside.find("below the model floor") != std::string::npos);
 
-  // The floor counts direct algorithms; oneDNN's name of a Winograd implementation says that this was none.
+  // The floor counts direct algorithms. oneDNN's name of a Winograd implementation shows that this one is not direct.
   ProfileRecord winograd = record("Conv_0", 0.01);
   winograd.algorithm = "jit_avx512_core_fp32_wino_4x3";
   CHECK(compare(c.analysis, c.model, profile(0.01, {winograd})).outside.empty());

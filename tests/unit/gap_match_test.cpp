@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers a record serves, by what engines call their records.
+// The layers to which a record belongs, by the names that engines give to their records.
 #include "support/gap_support.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ using benanza::testing::GraphBuilder;
 
 Gap gap_of(const Case& c, std::vector<ProfileRecord> records) {
   Gap gap = compare(c.analysis, c.model, profile(1000, std::move(records)));
-  if (gap.total_only.empty()) check_sums(gap);  // where nothing matched there are no parts
+  if (gap.total_only.empty()) check_sums(gap);  // if nothing matched there are no parts
   return gap;
 }
 using Layers = std::vector<std::size_t>;
@@ -37,7 +37,7 @@ TEST_CASE("records are matched by the names that engines give fused calls") {
       {"Conv_0 + Relu_1", "CaskConvolution", MatchedBy::part_of_name, {0, 1}},
       {"PWN(Relu_1)", "", MatchedBy::part_of_name, {0, 1}},
       {"{ForeignNode[Conv_0...Softmax_2]}", "Myelin", MatchedBy::part_of_name, {0, 1, 2}},
-      {"Conv_0_7", "Conv", MatchedBy::order, {0, 1}},       // a counter makes another name; it is the one convolution
+      {"Conv_0_7", "Conv", MatchedBy::order, {0, 1}},       // a counter makes another name; it is the only convolution
       {"Relu_1/Gather", "Gather", MatchedBy::nothing, {}},  // another operator
   };
   for (const auto& named : cases) {
@@ -187,7 +187,7 @@ TEST_CASE("a copy that the bound's layers do by strides is time for what is free
   const auto joined = g.node("Concat", {first, second}, {1, 16, 10, 10}, {{"axis", std::int64_t{1}}});
   g.output(g.map("Softmax", {joined}));
   const Case c = make_case(g);
-  // Two convolutions of 100 us and a softmax of 30 us; the copy takes 20 us where every node is a call.
+  // Two convolutions of 100 us and a softmax of 30 us; the copy takes 20 us if every node is a call.
   CHECK_THAT(c.analysis[RungName::library].median->value, Catch::Matchers::WithinRel(250 * us, 1e-9));
   CHECK_THAT(c.analysis[RungName::library_fused].median->value, Catch::Matchers::WithinRel(230 * us, 1e-9));
   CHECK(c.analysis.coverage_fused[Status::free] == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An iteration of training, phase by phase: by hand, and as PyTorch recorded it. Sums over the trace are those of
+// An iteration of training, phase by phase: by hand, and as PyTorch recorded it. Sums over the trace come from
 // `tests/data/profile/pytorch_training.py --sum`.
 #include "support/gap_support.hpp"
 #include <benanza/onnx.hpp>
@@ -65,7 +65,7 @@ double us_of(Seconds time) { return time.value / us; }
 }  // namespace
 
 TEST_CASE("the phase of a record is that of PyTorch's scopes around it") {
-  // Two products of equal shapes, and the gradient of each: words and shapes alone cannot tell them apart.
+  // Two products of equal shapes, and the gradient of each: words and shapes alone cannot distinguish them.
   benanza::testing::GraphBuilder g;
   const auto first = g.node("MatMul", {g.input({8, 8}), g.weight({8, 8})}, {8, 8});
   g.node("MatMul", {first, g.weight({8, 8})}, {8, 8});
@@ -86,10 +86,10 @@ TEST_CASE("the phase of a record is that of PyTorch's scopes around it") {
   CHECK(us_of(gap.phases[0].engine) == Approx(40));
   CHECK(us_of(gap.phases[1].engine) == Approx(100));
   CHECK(us_of(gap.phases[2].engine) == Approx(30));
-  CHECK(us_of(gap.phases[0].bound) == Approx(20));  // 20 us a layer, softmax 30 us
+  CHECK(us_of(gap.phases[0].bound) == Approx(20));  // 20 us per layer, softmax 30 us
   CHECK(us_of(gap.phases[1].bound) == Approx(20));
   CHECK(us_of(gap.phases[2].bound) == Approx(30));
-  // Without phases the first record takes the first layer.
+  // Without phases the first record is matched with the first layer.
   const Gap without = compare(c.analysis, c.model, made);
   CHECK(without.phases.empty());
   CHECK(without.records[1].layers == std::vector<std::size_t>{0});
@@ -123,7 +123,7 @@ TEST_CASE("an iteration that PyTorch recorded is divided into its phases, and it
       for (const auto& layer : graph.layers) all += layer.time();
       CHECK(bound.value == Approx(all.value));
     }
-  // What serves the convolutions, and their gradients: one record of PyTorch makes up to two of ours.
+  // The records of the convolutions and of their gradients: one record of PyTorch covers up to two of our layers.
   const auto& layers = iteration.model.single.layers;
   const auto time_for = [&](std::string_view wanted, std::size_t& served) {
     Seconds time{};
@@ -141,10 +141,10 @@ TEST_CASE("an iteration that PyTorch recorded is divided into its phases, and it
   CHECK(time_for("Conv", served) == Approx(97445.957));
   CHECK(served == 53);
   CHECK(time_for("ConvGradient", served) == Approx(255162.860));
-  CHECK(served == 53 + 52);  // the picture has no gradient
+  CHECK(served == 53 + 52);  // the image has no gradient
   CHECK(time_for("OptimizerStep", served) == Approx(7548.507));
   CHECK(served == 1);
-  // PyTorch divides and expands: no record is called a pool's gradient.
+  // PyTorch divides and expands: no record is named as a pool's gradient.
   CHECK(gap.not_found == std::vector<std::string>{"/avgpool/GlobalAveragePool/GlobalAveragePoolGrad"});
   CHECK(*gap.explained() > 0.9);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which algorithm and which library an engine ran, by what each engine says of its kernels. Names of implementations
-// are those of oneDNN 3.2 and of OpenVINO's counters.
+// Which algorithm and which library an engine ran, from the names that each engine gives to its kernels. Names of
+// implementations are those of oneDNN 3.2 and of OpenVINO's counters.
 #include "support/gap_support.hpp"
 
 namespace {
 
 using namespace gap_support;
 
-/// The model with plans of oneDNN for its convolution with relu beside the 105 us of `lib`.
+/// The model with plans of oneDNN for its convolution with relu, in addition to the 105 us of `lib`.
 Case with_onednn() {
   const std::vector<std::pair<std::string, double>> plans{{"brgconv:avx512_core,src=acdb,dst=acdb,threads=1", 120},
                                                           {"jit:avx512_core,src=aBcd16b,threads=1", 130},
@@ -44,7 +44,7 @@ void check_backend(const Gap& gap) {
   REQUIRE(gap.backends.size() == 1);
   CHECK(gap.backends[0].from == "onednn");
   CHECK(gap.backends[0].to == "lib");
-  CHECK(gap.backends[0].gain().value == Approx(15 * us));  // 120, the best of oneDNN's, for 105
+  CHECK(gap.backends[0].gain().value == Approx(15 * us));  // 120, the best of oneDNN's plans, against 105
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ TEST_CASE("OpenVINO: oneDNN's kernels are known by family and instruction set") 
   const Case c = with_onednn();
   struct Named {
     const char* algorithm;
-    double microseconds;  // time of the plan; 0: none is the same
+    double microseconds;  // time of the plan; 0: no plan is the same
   };
   const Named cases[] = {{"brgconv_avx512_f32", 120}, {"jit_avx512_f32", 130},       {"jit_avx512_1x1_f32", 140},
                          {"brgconv_avx2_f32", 150},   {"brgconv_avx512_amx_f32", 0}, {"brgconv_avx512_bf16", 0},

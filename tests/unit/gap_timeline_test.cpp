@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes, nesting, kernels below layers, and what no record covers.
+// Lanes, nesting, kernels below layers, and time that no record covers.
 #include "support/gap_support.hpp"
 
 namespace {
@@ -37,7 +37,7 @@ TEST_CASE("a nested record's time is not counted twice") {
 }
 
 TEST_CASE("where there are kernels, their time counts, and the layers above say what they are") {
-  // Device: padding 5, convolution 100, relu 22, softmax 30. The host is done before the device is.
+  // Device: padding 5, convolution 100, relu 22, softmax 30. The host finishes before the device.
   EngineProfile p = profile(170, {at(record("Conv_0", 8, "Conv"), 0, 1), at(record("Relu_1", 8, "Relu"), 8, 1),
                                   at(record("Softmax_2", 8, "Softmax"), 16, 1)});
   p.records.push_back(below(at(record("padding_kernel", 5), 4, 7, Activity::kernel), 0));
@@ -50,11 +50,11 @@ TEST_CASE("where there are kernels, their time counts, and the layers above say 
   check_sums(gap);
   CHECK(part_us(gap, Cause::extra_calls) == Approx(5));
   CHECK(gap.part(Cause::extra_calls)->items[0].name == "padding_kernel");
-  // Gaps of the device: 0..4, 9..10 and 110..112 and 134..136 and 166..170 = 13, of which the host's layers cover
-  // 0..4 and 9..10 = 5
+  // Gaps of the device: 0..4, 9..10, 110..112, 134..136 and 166..170 = 13, of which the host's layers cover 0..4 and
+  // 9..10 = 5
   CHECK(part_us(gap, Cause::host) == Approx(5));
   CHECK(part_us(gap, Cause::between_layers) == Approx(8));
-  // 100 + 22 against 105 fused or 100 + 20 apart; the softmax takes 30 in both
+  // 100 + 22 against 105 fused or 100 + 20 separately; the softmax takes 30 in both
   CHECK(part_us(gap, Cause::not_fused) == Approx(15));
   CHECK(part_us(gap, Cause::slower_layers) == Approx(2));
   CHECK(gap.records[4].by == MatchedBy::parent);
@@ -62,7 +62,7 @@ TEST_CASE("where there are kernels, their time counts, and the layers above say 
 }
 
 TEST_CASE("records of two lanes that run at the same time give time back") {
-  // Conv_0 0..140, Relu_1 140..165 and beside it Softmax_2 150..180: 15 at the same time, all done at 180
+  // Conv_0 0..140, Relu_1 140..165 and, on another lane, Softmax_2 150..180: 15 at the same time, all done at 180
   const Gap gap = gap_of(profile(
       185, {at(record("Conv_0", 140), 0, 1), at(record("Relu_1", 25), 140, 1), at(record("Softmax_2", 30), 150, 2)}));
   CHECK(part_us(gap, Cause::side_by_side) == Approx(-15));
@@ -80,7 +80,7 @@ TEST_CASE("waits and calls count as far as nothing runs meanwhile") {
 }
 
 TEST_CASE("runtime calls between library calls are a cause of their own, with an advice that names them") {
-  // As above; of the 10 after Conv_0 two calls between library calls cover 3 + 4, of the 5 at the end a launch 2.
+  // As above. Two calls between library calls cover 3 + 4 of the 10 after Conv_0, a launch covers the last 2 of the 5.
   EngineProfile p =
       profile(210, {at(record("Conv_0", 140), 0, 1), at(record("Relu_1", 25), 150, 1),
                     at(record("Softmax_2", 30), 175, 1), at(record("cudaStreamWaitEvent", 3), 141, 2, Activity::call),
@@ -142,15 +142,15 @@ TEST_CASE("over several passes medians count, and what they do not add up to is 
 }
 
 TEST_CASE("records that take longer than the latency do not add up, which is unexplained") {
-  // A profiler's events between layers: 140 + 25 + 30 = 195 in a pass of 180
+  // A profiler's own events between layers: 140 + 25 + 30 = 195 in a pass of 180
   const Gap gap = gap_of(profile(180, {record("Conv_0", 140), record("Relu_1", 25), record("Softmax_2", 30)}));
   CHECK(part_us(gap, Cause::unexplained) == Approx(-15));
   CHECK(gap.part(Cause::between_layers) == nullptr);
 }
 
 TEST_CASE("where each pass has another slow layer, the layers' times still add up to the latency") {
-  // Eight passes of 480: of 450 in layers, 90 are a delay that meets Conv_0 in three passes, Relu_1 in three, Softmax_2
-  // in two. Medians: 200 + 100 + 60 = 360. Means: 200 + 90 * 3 / 8, 100 + 90 * 3 / 8, 60 + 90 * 2 / 8.
+  // Eight passes of 480. 90 of the 450 in layers are a delay that hits Conv_0 in three passes, Relu_1 in three and
+  // Softmax_2 in two. Medians: 200 + 100 + 60 = 360. Means: 200 + 90 * 3 / 8, 100 + 90 * 3 / 8, 60 + 90 * 2 / 8.
   EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 0), record("Softmax_2", 0)});
   const double usual[] = {200, 100, 60};
   for (std::size_t pass = 0; pass < 8; ++pass) {
@@ -165,7 +165,7 @@ TEST_CASE("where each pass has another slow layer, the layers' times still add u
   CHECK(gap.records[0].time.value == Approx(233.75 * us));
   CHECK(gap.records[1].time.value == Approx(133.75 * us));
   CHECK(gap.records[2].time.value == Approx(82.5 * us));
-  // Three of 8 are 56.25 above the mean, five 33.75 below it: sqrt((3 * 56.25^2 + 5 * 33.75^2) / 7 / 8)
+  // Three of 8 are 56.25 above the mean, five are 33.75 below it: sqrt((3 * 56.25^2 + 5 * 33.75^2) / 7 / 8)
   CHECK(gap.records[0].uncertainty->value == Approx(16.468 * us).epsilon(1e-4));
   CHECK(part_us(gap, Cause::between_layers) == Approx(30));
   CHECK(part_us(gap, Cause::unexplained) == Approx(0).margin(1e-9));
@@ -181,8 +181,8 @@ TEST_CASE("without starts it is not known that nothing ran: what no record cover
 
 TEST_CASE("a latency of another run tells nothing of the time between records, nor are its passes theirs") {
   // As many latencies as passes: their median is 201.5, and their middle half, by time, is the passes 2, 5, 6 and 7, in
-  // which Conv_0 takes 147.5 on average. In a single run those are the passes of the usual length; with two runs the
-  // median of Conv_0 counts, 140, and 201.5 - (140 + 25 + 30) = 6.5 are not known.
+  // which Conv_0 takes 147.5 on average. In a single run those are the passes of the usual length. With two runs the
+  // median of Conv_0 counts, 140, and 201.5 - (140 + 25 + 30) = 6.5 are unexplained.
   EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 25), record("Softmax_2", 30)});
   for (const double latency : {180.0, 181.0, 218.0, 219.0, 220.0, 200.0, 201.0, 202.0})
     p.latencies.push_back(Seconds{latency * us});
@@ -200,8 +200,8 @@ TEST_CASE("a latency of another run tells nothing of the time between records, n
 }
 
 TEST_CASE("a single slow pass shows in the uncertainty of a layer's mean, and in what is summed from it") {
-  // Sixteen passes of 5000: the others wait where Conv_0 takes 4100 instead of 140. Mean (15 * 140 + 4100) / 16 =
-  // 387.5; its standard error is 3960 / 16 = 247.5
+  // Sixteen passes of 5000: the others wait if Conv_0 takes 4100 instead of 140. Mean (15 * 140 + 4100) / 16 = 387.5;
+  // its standard error is 3960 / 16 = 247.5
   EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 25), record("Softmax_2", 30)});
   p.latencies.assign(16, Seconds{5000 * us});
   p.records[0].times.assign(16, Seconds{140 * us});

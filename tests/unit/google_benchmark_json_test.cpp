@@ -11,9 +11,9 @@ namespace {
 using namespace benanza;
 using namespace results_support;
 
-/// What Google Benchmark 1.7.1's own reporter writes for a suite (json_reporter.cc): its date, custom context as text,
-/// names with
-/// `/iterations:1/manual_time`, counters in scientific notation, bare NaN, failed rows with a real_time of 0.
+/// The output of Google Benchmark 1.7.1's own reporter for a suite (json_reporter.cc): its date, custom context as
+/// text, names with `/iterations:1/manual_time`, counters in scientific notation, bare NaN, failed rows with a
+/// real_time of 0.
 const std::string google_benchmark_1_7_1 = R"({
   "context": {
     "date": "2025-11-21T10:54:00+00:00",
@@ -120,12 +120,12 @@ TEST_CASE("a file of Google Benchmark 1.7.1's own reporter is read") {
   CHECK(run.machine.device == "A CPU");
   CHECK(run.machine.caches == std::vector<CacheLevel>{{1, {98304}}});
   CHECK(run.backends == std::vector<BackendVersion>{{"onednn", "3.2.0"}});
-  REQUIRE(run.rows.size() == 5);  // the mean is derived and left out
+  REQUIRE(run.rows.size() == 5);  // the mean is derived and is left out
   CHECK(run.rows[0].name() == "onednn/jit:avx2,threads=2/hot/Unary/f32/x=4096");
   CHECK(run.rows[0].threads == 2);  // the algorithm's, not Google Benchmark's
   CHECK(run.rows[0].p10.value == Approx(160e-9));
   CHECK(run.rows[0].median.value == Approx(170e-9));
-  CHECK(run.rows[0].p90.value == Approx(160e-9));  // not in the file: the one time there is
+  CHECK(run.rows[0].p90.value == Approx(160e-9));  // not in the file: the only time is used
   CHECK(run.rows[0].contended);
   CHECK(std::isnan(run.rows[0].difference));
   CHECK(run.rows[1].reason == "no \"a\" here");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates in place: what they cost, where they are allowed, and how they are checked.
+// Updates in place: their cost, where they are allowed, and how they are checked.
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -14,7 +14,7 @@ using namespace benanza;
 using benanza::testing::GraphBuilder;
 using test::FakeHost;
 
-/// Overwrites one row of a table in place, or leaves it as it is.
+/// Overwrites one row of a table in place, or leaves it unchanged.
 class UpdateBackend final : public Backend {
  public:
   UpdateBackend(FakeHost& host, bool updates) : host_(host), updates_(updates) {}

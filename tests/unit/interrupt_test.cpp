@@ -21,7 +21,7 @@ void await(const InterruptWatch& watch) {
   while (!watch.interrupted()) std::this_thread::yield();
 }
 
-/// How a child ends that does this.
+/// How a child process that runs `body` ends.
 template <class Body>
 int end_of(const Body& body) {
   const pid_t child = fork();
@@ -63,7 +63,7 @@ TEST_CASE("a time limit and a closed terminal are interrupts too, be they sent t
       std::_Exit(watch.exit_code());
     });
     REQUIRE(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 128 + signal);  // as shells have it
+    CHECK(WEXITSTATUS(status) == 128 + signal);  // the convention of shells
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of a row, in files and in databases. Names, geometry and times are those of the first
-// convolution of ResNet50-v1 in MXNet at batch 32 on a V100 (tests/data/2019/mxnet_b32_ResNet050-v1.nsys.sqlite.gz).
+// Kernels of a row, in files and in databases. Names, geometry and times are those of the first convolution of
+// ResNet50-v1 in MXNet at batch 32 on a V100 (tests/data/2019/mxnet_b32_ResNet050-v1.nsys.sqlite.gz).
 #include "support/results_support.hpp"
 
 namespace {
@@ -59,7 +59,7 @@ TEST_CASE("a file keeps the kernels of a row, with the counters that there are a
   CHECK(read.faults.empty());
   CHECK(read.rows[0].kernel_launches == run.rows[0].kernel_launches);
   CHECK(read.rows[1].kernel_launches.empty());
-  CHECK(read.rows[0].name() == small_run().rows[0].name());  // kernels are no part of a key
+  CHECK(read.rows[0].name() == small_run().rows[0].name());  // kernels are not a part of the key
 }
 
 TEST_CASE("a kernel with a value that cannot be true costs its row, with the reason") {
@@ -85,7 +85,7 @@ TEST_CASE("a kernel with a value that cannot be true costs its row, with the rea
   CHECK(reason_with("\"occupancy\":0.3125", "\"occupancy\":31.25").ends_with("has an occupancy over 1"));
   CHECK(reason_with("\"dram_read_bytes\":1", "\"dram_read_bytes\":-1") ==
         "dram_read_bytes of a kernel is not a number that is positive or 0");
-  CHECK(reason_with("\"occupancy\":0.3125", "\"warps\":[1,{\"a\":2}]").empty());  // what a later version may add
+  CHECK(reason_with("\"occupancy\":0.3125", "\"warps\":[1,{\"a\":2}]").empty());  // a later version may add keys
 }
 
 TEST_CASE("a row that is timed again without its kernels keeps those of the earlier run") {

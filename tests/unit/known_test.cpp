@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the database has the rows that a layer needs: rows of sessions on a fake host, and rows by hand.
+// When the database has the rows that a layer needs: rows of sessions on a fake host, and rows made by hand.
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -40,7 +40,7 @@ Measurement timed() {
 TEST_CASE(
     "a candidate that the budget left untried is tried by a session that asks for more, and its layer is known to "
     "others") {
-  // The faster one is behind the one that there was time for.
+  // The faster plan comes after the one for which there was time.
   const std::vector<test::FakePlan> plans{{.name = "close", .seconds = 1.1e-3}, {.name = "fast"}};
   FakeHost host;
   const auto backend = std::make_shared<FakeBackend>(host, plans);
@@ -73,7 +73,7 @@ TEST_CASE("where an earlier session ran out of time, the next one tries what it 
   CHECK(again->calls("new") > 0);
   CHECK(again->calls("a") == 0);
   REQUIRE(rows.size() == 3);
-  CHECK(rows[0].p10.value == Approx(0.12));  // as it was
+  CHECK(rows[0].p10.value == Approx(0.12));  // unchanged
 }
 
 TEST_CASE("a noisy row does for all but those who ask for more") {
@@ -83,7 +83,7 @@ TEST_CASE("a noisy row does for all but those who ask for more") {
   CHECK(is_known(relu(), rows, question(false)));
   CHECK_FALSE(is_known(relu(), rows, question(true)));
   rows.push_back(timed());
-  rows[0].threads = 2;  // more than are asked for
+  rows[0].threads = 2;  // more than the question asks for
   CHECK(is_known(relu(), rows, question(true)));
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a layer whose plans were tried with fewer threads is not known") {
   std::vector<Measurement> rows{timed(), {.backend = "fake", .algorithm = "none,threads=2", .threads = 2}};
   CHECK_FALSE(is_known(relu(), rows, two));
   CHECK(is_known(relu(), rows, question(false)));
-  // It is enough that one was tried, be it without a time.
+  // It is enough that one plan was tried, even without a time.
   rows.push_back({.backend = "fake", .algorithm = "a,threads=2", .threads = 2});
   rows.back().exclude(RowStatus::out_of_time);
   CHECK(is_known(relu(), rows, two));
@@ -117,7 +117,7 @@ TEST_CASE("of known rows the fastest is timed again, contended or not, if any wa
     return backend->calls("close");
   };
   CHECK(calls_of_close({close, fast}) == 0);
-  CHECK(calls_of_close({fast}) > 0);  // selected anew
+  CHECK(calls_of_close({fast}) > 0);  // selected again
 }
 
 TEST_CASE("a layer is known when every backend was asked, in each cache state that it can be in") {
@@ -125,7 +125,7 @@ TEST_CASE("a layer is known when every backend was asked, in each cache state th
   CHECK_FALSE(is_known(relu(), {}, question(false)));
   std::vector<Measurement> rows{timed()};
   CHECK(is_known(relu(), rows, question(false)));         // it has no weights that could be cold
-  CHECK_FALSE(is_known(product, rows, question(false)));  // this has
+  CHECK_FALSE(is_known(product, rows, question(false)));  // the product has weights
   rows.push_back(timed());
   rows[1].cache = CacheState::cold_weights;
   CHECK(is_known(product, rows, question(false)));
@@ -138,12 +138,12 @@ TEST_CASE("a layer is known when every backend was asked, in each cache state th
     row.algorithm = "none,threads=1";
     row.exclude_for("no MatMul in any backend");
   }
-  CHECK(is_known(product, rows, two));  // nothing runs it
+  CHECK(is_known(product, rows, two));  // no backend can run it
   rows[0].algorithm = "a,threads=1";
   rows[0].exclude_for("failed: out of memory");
   CHECK(is_known(product, rows, two));
   two.certain = true;
-  CHECK_FALSE(is_known(product, rows, two));  // it may run the next time
+  CHECK_FALSE(is_known(product, rows, two));  // it may run next time
 }
 
 TEST_CASE("a layer without weights is hot where only the weights' absence from the caches was asked for") {

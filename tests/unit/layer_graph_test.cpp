@@ -24,7 +24,7 @@ std::vector<std::int64_t> serial_repeats(const LayerGraph& graph) {
   return result;
 }
 
-/// A Loop over `body`: inputs trip count, condition, then the initial values.
+/// A Loop over `body`: the inputs are the trip count, the condition and the initial values.
 void add_loop(GraphBuilder& outer, Graph body, std::vector<ValueId> initial, std::vector<Dims> results,
               std::optional<std::int64_t> trips) {
   std::vector<ValueId> inputs{outer.ints({trips.value_or(0)}), outer.ints({1})};
@@ -35,7 +35,7 @@ void add_loop(GraphBuilder& outer, Graph body, std::vector<ValueId> initial, std
   for (auto id : outputs) outer.output(id);
 }
 
-/// The formal inputs that every Loop body begins with, and the condition that it ends with.
+/// A body with the formal inputs with which every Loop body begins, and the condition with which it ends.
 GraphBuilder loop_body() {
   GraphBuilder body("body");
   body.input({}, DataType::i64);
@@ -150,7 +150,7 @@ TEST_CASE("a loop's trip count multiplies, and what carries a value runs in sequ
   const auto state = body.input({1, 64});
   const auto product = body.node("MatMul", {state, body.capture(g.graph(), w)}, {1, 64});
   body.output(body.map("Tanh", {product}));
-  body.output(body.map("Exp", {product}));  // collected, never handed on
+  body.output(body.map("Exp", {product}));  // collected, never passed on
   add_loop(g, body.graph(), {x}, {{1, 64}, {12, 1, 64}}, 12);
   const LayerGraph graph = make_layer_graph(g.graph());
   REQUIRE(graph.layers.size() == 3);
@@ -190,7 +190,7 @@ TEST_CASE("a captured tensor is not the carried value that began with it") {
   const auto x = g.input({1, 64});
   GraphBuilder body = loop_body();
   body.input({1, 64});
-  body.output(body.map("Exp", {body.capture(g.graph(), x)}));  // reads the captured x, the same in each pass
+  body.output(body.map("Exp", {body.capture(g.graph(), x)}));  // reads the captured x, which is the same in each pass
   add_loop(g, body.graph(), {x}, {{1, 64}}, 10);
   const LayerGraph graph = make_layer_graph(g.graph());
   CHECK(serial_repeats(graph) == std::vector<std::int64_t>{1});
@@ -254,7 +254,7 @@ TEST_CASE("operators of which the bytes alone are known are named with their num
     g.output(g.map("Experts", {x, g.weight({4, 64, 64})}));
     g.last().domain = "com.microsoft";
   }
-  g.output(g.map("Conv", {x, g.weight({64, 64})}));                                           // no convolution
+  g.output(g.map("Conv", {x, g.weight({64, 64})}));                                           // not a valid convolution
   g.output(g.map("Unique", {x})).output(g.map("Softmax", {x}, {{"axis", std::int64_t{7}}}));  // no such axis
   const LayerGraph graph = make_layer_graph(g.graph());
   for (const auto& at : graph.layers) CHECK(is_opaque(at.layer));
@@ -268,17 +268,17 @@ TEST_CASE("an operator without a kind is complete by its bytes only if it does l
   const auto unknown = [](const std::string& domain, const std::string& type, DataType data = DataType::f32) {
     GraphBuilder g;
     const auto x = g.input({64, 64}, data);
-    g.output(g.map(type, std::vector<ValueId>(9, x)));  // sizes that fit no kind
+    g.output(g.map(type, std::vector<ValueId>(9, x)));  // sizes that fit no operator
     g.last().domain = domain;
     const LayerGraph graph = make_layer_graph(g.graph());
     CHECK(is_opaque(graph.layers.at(0).layer));
     return graph.unknown.size();
   };
-  // Products of each step, and taps of each window or sample.
+  // Products in each step, and taps of each window or sample.
   for (const auto* gradient : {"LSTMGrad", "GRUGrad", "RNNGrad", "ConvGradData", "ConvGradWeights", "AveragePoolGrad",
                                "GridSampleGrad", "RoiAlignGrad"})
     CHECK(unknown("benanza", gradient) == 1);
-  // The same, and transforms, trees, pictures and searches of text.
+  // The same, and transforms, trees, images and text searches.
   for (const auto* type : {"LpPool", "GridSample", "RoiAlign", "DFT", "STFT", "ImageDecoder", "TfIdfVectorizer"})
     CHECK(unknown("", type) == 1);
   CHECK(unknown("ai.onnx.ml", "TreeEnsembleClassifier") == 1);
@@ -307,16 +307,16 @@ TEST_CASE("attention reads what of its cache it sees, and hands the cache on wit
   const Occurrence& at = graph.layers.back();
   CHECK(LayerSignature(at.layer).text() ==
         "Attention/f32/q=1x4x1x16/k=1x2x100x16/v=1x2x100x16/q_tokens_first=1/y_tokens_first=1/past=99/before=24");
-  // The token, and of 100 keys and values the last 25.
+  // The token, and the last 25 of 100 keys and values.
   CHECK(at.read_activations.value == Approx((64 + 2 * 100 * 32 * 0.25) * 4));
   CHECK(at.written.value == 64 * 4);
-  // The result, the key and the value; what was cached is there already.
+  // The result, the key and the value; the cached elements are already there.
   CHECK(graph.model_writes.value == (64 + 32 + 32) * 4);
 }
 
 TEST_CASE("a size that comes from constants alone becomes unknown where it is read") {
   GraphBuilder g;
-  const auto places = g.weight({2, 0}, DataType::i64);  // a NonZero of weights: no node of the graph
+  const auto places = g.weight({2, 0}, DataType::i64);  // a NonZero of weights: not a node of the graph
   const auto y = g.node("Gather", {g.input({4, 6}), places}, {2, 0, 6});
   for (const auto id : {places, y}) g.graph().values[id].data_dependent = true;
   g.output(y);

@@ -17,7 +17,7 @@ using enum ElementwiseFn;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// One layer or more of every operator, with fields off their defaults.
+/// At least one layer of every operator, with fields that are not at their defaults.
 std::vector<Layer> samples() {
   return {
       op::Conv{.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},

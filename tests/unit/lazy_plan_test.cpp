@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that take long to build: the tuner builds them one at a time, and only those that it needs.
+// Plans that take long to build: the tuner builds only those that it needs, one at a time.
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -19,7 +19,7 @@ using test::FakePlan;
 
 Layer relu() { return op::Unary{.fn = ElementwiseFn::relu, .x = {64}}; }
 
-/// Lists the plans of a fake backend by name; building one takes `build` seconds.
+/// Lists the plans of a fake backend by name; building a plan takes `build` seconds.
 class SlowToBuild final : public Backend {
  public:
   SlowToBuild(FakeHost& host, std::vector<FakePlan> plans, double build)
@@ -123,7 +123,7 @@ TEST_CASE("a plan that cannot be built is a row with the reason, tried once for 
   CHECK(backend->built("p1,threads=1") == 1);
   for (const auto& each : rows)
     if (each.algorithm == "p0,threads=1") {
-      CHECK(each.status == RowStatus::unsupported);  // no failure: a bound is complete without it
+      CHECK(each.status == RowStatus::unsupported);  // not a failure: a bound is complete without it
       CHECK(each.reason == "not offered: no such kernel");
     } else {
       CHECK(each.measured());

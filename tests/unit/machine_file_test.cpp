@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A declared machine, and a model on it by hand.
+// A declared machine, and a model on it, computed by hand.
 #include "support/graph_builder.hpp"
 #include "support/results_support.hpp"
 #include <benanza/bounds/analyze.hpp>
@@ -47,9 +47,9 @@ TEST_CASE("a machine file becomes a run of ceilings, each with its source") {
 }
 
 TEST_CASE("a declared machine gives the analytic rungs and nothing else") {
-  // y = x w with x 1 x 4096 and w 4096 x 4096, f32: 2 * 4096^2 = 33,554,432 FLOPs, 33.554 us at 1 TFLOP/s. Read are
+  // y = x w with x 1 x 4096 and w 4096 x 4096, f32: 2 * 4096^2 = 33,554,432 FLOPs, 33.554 us at 1 TFLOP/s. Reads are
   // (4096 + 4096^2) * 4 = 67,125,248 bytes, of which 1,500,000 may be on the chip: 65,625,248 bytes at 100 GB/s are
-  // 656.25248 us. Written are 16,384 bytes, which stay on the chip.
+  // 656.25248 us. Writes are 16,384 bytes, which stay on the chip.
   GraphBuilder graph;
   const ValueId x = graph.input({1, 4096}), w = graph.weight({4096, 4096});
   graph.output(graph.node("MatMul", {x, w}, {1, 4096}));

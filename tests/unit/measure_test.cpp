@@ -89,8 +89,8 @@ TEST_CASE("what a library's heuristic chose is timed however slow it is, and is 
 }
 
 TEST_CASE("one call that a neighbour delays costs no plan its race") {
-  // Calls of the host: the first plan's check, then readings and its samples; the second plan's first call is the one
-  // that is delayed, by as much as 123 ms - what was seen on a shared host - or by less than a call counts as long.
+  // Calls of the host: the first plan's check, then readings and its samples. The second plan's first call is the one
+  // that is delayed: by 123 ms, as was seen on a shared host, or by less than a call counts as long.
   for (const double delay : {0.123, 0.03}) {
     FakeHost host;
     bool delayed = false;
@@ -109,7 +109,7 @@ TEST_CASE("one call that a neighbour delays costs no plan its race") {
 }
 
 TEST_CASE("one timed call that a neighbour delays costs no plan its race, in any cache state") {
-  // The delayed call is the first timed one: the second of a plan hot, the one after the hot ones cold.
+  // The delayed call is the first timed one: the second of a plan when hot, the one after the hot ones when cold.
   for (const auto& caches : {std::vector{CacheState::hot}, std::vector{CacheState::cold}}) {
     FakeHost host;
     bool delayed = false;
@@ -170,8 +170,8 @@ TEST_CASE("a clearly slower plan is timed once, a candidate in at least three vi
   CHECK(row(rows, "loser,threads=1").samples == 1);
   CHECK(row(rows, "loser,threads=1").measured());
   CHECK(row(rows, "close,threads=1").samples >= 3);
-  // Candidates alternate: after the loser was dropped, no plan is left until the other had its turn, in more than three
-  // turns each.
+  // Candidates alternate: after the loser was dropped, no plan remains until the other one had its turn, in more than
+  // three turns each.
   const auto& order = backend->order();
   const auto turns = std::count(order.begin(), order.end(), "close,threads=1");
   CHECK(turns >= 4);
@@ -206,7 +206,7 @@ TEST_CASE("groups are the processors behind the outermost cache that some of the
     std::iota(cpus.begin(), cpus.end(), 0);
     return cpus;
   };
-  /// A cache of a level for each group of processors, which follow one another.
+  /// Caches of one level, one for each group of consecutive processors.
   const auto caches = [](int level, std::initializer_list<int> sizes) {
     std::vector<Cache> result;
     for (int first = 0; const int size : sizes) {
@@ -221,22 +221,22 @@ TEST_CASE("groups are the processors behind the outermost cache that some of the
     return inner;
   };
   const std::vector<int> none;
-  // One core; a desktop whose cores share the third level alone; four complexes of six; one of them with a core off.
+  // One core; a desktop whose cores share only the third level; four complexes of six; one of them with a core off.
   CHECK(group_counts(caches(1, {1}), processors(1)) == none);
   CHECK(group_counts(joined(caches(2, {1, 1, 1, 1}), caches(3, {4})), processors(4)) == none);
   CHECK(group_counts(joined(caches(2, {1, 1, 1, 1}), caches(3, {6, 6, 6, 6})), processors(24)) ==
         std::vector{6, 12, 18, 24});
   CHECK(group_counts(caches(3, {8, 7, 8}), processors(23)) == std::vector{8, 15, 23});
-  // Pairs behind the second level, all behind the third: pairs. Pairs within complexes of four: complexes.
+  // Pairs share the second level, all share the third: pairs. Pairs within complexes of four: complexes.
   CHECK(group_counts(joined(caches(2, {2, 2, 2, 2, 2}), caches(3, {10})), processors(10)) ==
         std::vector{2, 4, 6, 8, 10});
   CHECK(group_counts(joined(caches(2, {2, 2, 2, 2}), caches(3, {4, 4})), processors(8)) == std::vector{4, 8});
-  // Two complexes whose processors are numbered in turns; two threads of each core, of which one is used.
+  // Two complexes whose processors are numbered alternately; two threads per core, of which one is used.
   const std::vector<Cache> in_turns{{.level = 3, .cpus = {0, 2, 4}}, {.level = 3, .cpus = {1, 3, 5}}};
   CHECK(group_counts(in_turns, processors(6)) == std::vector{3, 6});
   const std::vector<Cache> threads{{.level = 3, .cpus = {0, 1, 4, 5}}, {.level = 3, .cpus = {2, 3, 6, 7}}};
   CHECK(group_counts(threads, processors(4)) == std::vector{2, 4});
-  // The system tells no caches.
+  // The system reports no caches.
   CHECK(group_counts({}, processors(16)) == none);
 }
 
@@ -289,7 +289,7 @@ TEST_CASE("of a session that was cut short, reasons and clearly slower plans are
   CHECK(row(rows, "crashes,threads=1").reason == "crashed: Segmentation fault");
   CHECK(row(rows, "fast,threads=1").rounds_s.size() >= 40);
 
-  // Without time for more, what was known is what there is.
+  // Without time for more, the known rows are the result.
   earlier->rows[1].p10 = {1.5e-3};
   FakeHost late;
   const auto none = std::make_shared<FakeBackend>(late, plans);
@@ -316,7 +316,7 @@ TEST_CASE("the calls of a sample fill a window of at least a hundred timer floor
 TEST_CASE("the calls of a sample are not found from a window that lost its processor") {
   FakeHost host;
   int call = 0;
-  // The check, a reading and the first calls are as always; then a call takes 12 ms, because somebody else was served.
+  // The check, a reading and the first calls are as usual; then a call takes 12 ms, because another process ran.
   host.slowness = [&](double) { return ++call == 5 ? 240'000.0 : 1.0; };
   const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "tiny", .seconds = 50e-9}});
   const auto rows = run(host, {backend});
@@ -352,7 +352,7 @@ TEST_CASE("samples of a slow phase do not count, however tight they are") {
 TEST_CASE("a clock that boosts for a moment now and then does not make the rest contended") {
   FakeHost host;
   int spent = 0;
-  host.slowness = [&](double) { return ++spent % 97 == 0 ? 0.94 : 1.0; };  // as many as readings have on a Zen 5
+  host.slowness = [&](double) { return ++spent % 97 == 0 ? 0.94 : 1.0; };  // as many as readings on a Zen 5 have
   const auto backend = std::make_shared<FakeBackend>(
       host, std::vector<FakePlan>{{.name = "a", .seconds = 0.02}, {.name = "b", .seconds = 0.022}});
   const auto rows = run(host, {backend});
@@ -387,8 +387,8 @@ TEST_CASE("a run that begins in a slow phase is checked against later readings")
 }
 
 TEST_CASE("a row is contended when no sample was quiet") {
-  // The check and the first reading meet a quiet machine, nothing after them does. A clock that follows the kind of
-  // work may explain a part of it, half the speed not.
+  // The check and the first reading meet a quiet machine, nothing after them does. A clock that depends on the kind of
+  // work may explain a part of it, but not half the speed.
   for (const double factor : {1.4, 2.0}) {
     FakeHost host;
     int call = 0;
@@ -512,7 +512,7 @@ TEST_CASE("the budget is kept, and a slow model gets fewer rounds") {
     MeasureOptions options;
     options.budget = {30};
     const auto rows = run(host, {backend}, options);
-    CHECK(host.time - start <= 30 + 4 * seconds);  // what was running when it ended is finished
+    CHECK(host.time - start <= 30 + 4 * seconds);  // work that was running at the end is finished
     const auto& best = row(rows, "a,threads=1");
     CHECK(best.p10.value == Approx(seconds));
     CHECK(best.noisy == (seconds > 1));
@@ -555,7 +555,7 @@ TEST_CASE("what time is left for last is a plan that its library calls by the na
   CHECK(row(rows, "jit,threads=1").measured());
   REQUIRE_FALSE(row(rows, "simple:any,threads=1").measured());
   CHECK_FALSE(was_tried(row(rows, "simple:any,threads=1").status));
-  CHECK(row(rows, "simple:any,threads=1").status != RowStatus::out_of_time);  // its layer is not doubtful for it
+  CHECK(row(rows, "simple:any,threads=1").status != RowStatus::out_of_time);  // its layer is not doubtful because of it
 }
 
 TEST_CASE("a cancelled session returns what it has") {
@@ -590,7 +590,7 @@ TEST_CASE("a known layer is not selected again, only timed in rounds") {
   CHECK(rows[0].rounds_s.size() >= 40);
   CHECK(backend->calls("a") == 0);
 
-  wanted.known[0].algorithm = "gone,threads=1";  // then it is selected again
+  wanted.known[0].algorithm = "gone,threads=1";  // then the layer is selected again
   CHECK(run(host, {backend}, {}, 1, {wanted}).size() == 2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected values: what the executor really allocates. This program counts the tensors that are alive: they alone are
+// Expected values: what the executor really allocates. This program counts the tensors that are alive: only tensors are
 // allocated by aligned_alloc.
 #include "support/catch.hpp"
 #include <benanza/execution/executor.hpp>
@@ -19,7 +19,7 @@ extern "C" void __libc_free(void* data);  // glibc's own
 
 namespace {
 
-/// Those that aligned_alloc has given, by place, with their bytes. One thread of the test allocates tensors.
+/// The allocations of aligned_alloc, by address, with their bytes. One thread of the test allocates tensors.
 class Allocated {
  public:
   void add(const void* data, std::size_t bytes) {
@@ -72,14 +72,14 @@ namespace {
 using namespace benanza;
 using Category = MemoryCategory;
 
-/// Bytes beyond weights and inputs: what the profile says, and what a run allocated.
+/// Bytes in addition to weights and inputs: those of the profile, and those that a run allocated.
 struct Peak {
   double predicted = 0, counted = 0;
   std::size_t tensors = 0;
 };
 
 Peak peak_of(const std::string& file) {
-  // The executor overwrites nothing and uses no workspace where the reference runs.
+  // With the reference the executor overwrites nothing and uses no workspace.
   const MemoryProfile profile = make_memory_profile(import_onnx(file), {.overwrite = false});
   Peak peak;
   double inputs = 0;
@@ -110,7 +110,7 @@ TEST_CASE("the executor allocates as much as the profile of inference says") {
     INFO(name);
     const Peak peak = peak_of(models + name);
     CHECK(peak.predicted > 0);
-    // Allocations are of multiples of 64 bytes.
+    // Allocation sizes are multiples of 64 bytes.
     CHECK(peak.counted >= peak.predicted);
     CHECK(peak.counted <= peak.predicted + 64.0 * static_cast<double>(peak.tensors));
   }

@@ -64,9 +64,9 @@ TEST_CASE("optimizers keep none, one or two numbers for each weight, and mixed p
   CHECK(state({.optimizer = Optimizer::sgd}) == 0);
   CHECK(state({.optimizer = Optimizer::momentum}) == 4 * parameters);
   CHECK(state({.optimizer = Optimizer::adam}) == 8 * parameters);
-  // PyTorch's Adam counts its steps in a float for each of the 32 parameters.
+  // PyTorch's Adam counts its steps in one float for each of the 32 parameters.
   CHECK(state({.optimizer = Optimizer::adamw}, Saved::eager) == 8 * parameters + 4 * 32);
-  // ZeRO (Rajbhandari et al. 2020): Adam with 16-bit weights keeps 12 bytes for each, 2 and 2 are weight and gradient.
+  // ZeRO (Rajbhandari et al. 2020): Adam with 16-bit weights keeps 12 bytes for each; weight and gradient take 2 each.
   const TrainingOptions mixed{.optimizer = Optimizer::adam, .precision = Precision::mixed_bf16};
   CHECK(state(mixed) == 12 * parameters);
   const MemoryProfile profile = make_memory_profile(iteration("vgg16", mixed));
@@ -82,12 +82,12 @@ TEST_CASE("recomputation keeps less and computes more, forward at most once agai
   CHECK(products(parts) > products(whole) + 0.5 * forward);
   CHECK(products(parts) <= products(whole) + forward);
   CHECK(parts.parameters.size() == whole.parameters.size());
-  // All in one part: nothing is computed again.
+  // All in one segment: nothing is computed again.
   CHECK(products(iteration("resnet50", {.recompute_every = 100000})) == products(whole));
 }
 
 TEST_CASE("a tensor lives from the node that makes it to the last one that reads it") {
-  GraphBuilder build;  // 1 x 8 floats: 32 bytes a tensor
+  GraphBuilder build;  // 1 x 8 floats: 32 bytes per tensor
   const auto x = build.input({1, 8});
   const auto a = build.node("MatMul", {x, build.weight({8, 8})}, {1, 8});
   const auto b = build.map("Softmax", {a});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows whose data exceed the caches, beside a process that streams through memory; on a host whose time is a counter.
+// Rows whose data exceed the caches, while another process streams through memory, on a host whose time is a counter.
 #include "../../src/measure/memory_sentinel.hpp"
 
 #include "../../src/measure/memory_probe.hpp"
@@ -27,7 +27,7 @@ using namespace benanza::bench;
 using test::FakeBackend;
 using test::FakeHost;
 
-/// 64 KiB read and as much written, where the caches hold 100 kB.
+/// 64 KiB are read and 64 KiB are written, while the caches hold 100 kB.
 constexpr std::int64_t beyond_caches = 16384, within_caches = 64;
 
 Measurement memory_row(FakeHost& host, std::int64_t elements, Seconds budget = {10}) {
@@ -38,7 +38,7 @@ Measurement memory_row(FakeHost& host, std::int64_t elements, Seconds budget = {
   return run_tuning_session(host, wanted, backends, {.budget = budget}, 1).front();
 }
 
-/// Rounds that count, and those of them that were slowed down.
+/// The number of rounds that count, and of those among them that were slowed down.
 std::pair<int, int> counted_and_slow(const Measurement& row) {
   std::pair<int, int> result;
   for (const double time : row.rounds_s) {
@@ -48,7 +48,7 @@ std::pair<int, int> counted_and_slow(const Measurement& row) {
   return result;
 }
 
-/// A process of its own, which walks through 4 MiB whenever it is told to.
+/// A separate process, which traverses 4 MiB whenever it is told to.
 class Streamer {
  public:
   Streamer() {
@@ -68,14 +68,14 @@ class Streamer {
     answers_ = from[0];
   }
   ~Streamer() {
-    close(orders_);  // which ends it
+    close(orders_);  // this ends it
     close(answers_);
     waitpid(process_, nullptr, 0);
   }
   Streamer(const Streamer&) = delete;
   Streamer& operator=(const Streamer&) = delete;
 
-  /// Has it walk once. Its number, 0 if it is not there.
+  /// Makes it traverse once. Returns its number, 0 if it is not running.
   pid_t pass() {
     const char order = 'w';
     pid_t walked = 0;
@@ -99,7 +99,7 @@ class Streamer {
   int orders_ = -1, answers_ = -1;
 };
 
-/// A host on which whatever uses memory takes 1.5 times as long while a process streams.
+/// A host on which all memory accesses take 1.5 times as long while a process streams.
 struct StreamedHost {
   FakeHost host{};
   Streamer streamer{};
@@ -109,7 +109,7 @@ struct StreamedHost {
   }
 };
 
-/// With what a session read of the memory as that of an earlier one.
+/// Options with a session's readings of the memory as the readings of an earlier session.
 MeasureOptions knowing(std::vector<CeilingRow> usual, Seconds budget) {
   return {.budget = budget, .ceilings = std::move(usual)};
 }
@@ -120,13 +120,13 @@ MemoryTimes times_of(double chase, double stream) { return {.chase = {chase * 1e
 
 TEST_CASE("a sample that leaves the caches does not count while another process streams through memory", "[memory]") {
   FakeHost host;
-  // A process that comes for 0.4 s of every second: the registers are as fast as ever, calls take 1.5 times as long.
+  // A process that runs for 0.4 s of every second: the registers are as fast as ever, calls take 1.5 times as long.
   host.memory_slowness = [](double now) { return std::fmod(now, 1.0) < 0.4 ? 1.5 : 1.0; };
   SECTION("it is measured again when the memory is quiet") {
     const Measurement row = memory_row(host, beyond_caches);
     const auto [counted, slow] = counted_and_slow(row);
     CHECK(counted >= 8);
-    CHECK(slow <= 1);  // it may come between a reading and the sample
+    CHECK(slow <= 1);  // it may begin between a reading and the sample
     CHECK(row.median.value == Approx(1e-3));
   }
   SECTION("without the memory sentinel it goes unnoticed") {
@@ -142,7 +142,7 @@ TEST_CASE("samples beside a process that streams through memory are measured aga
   FakeHost host;
   Streamer streamer;
   int passes = 0;
-  // Time is counted: whatever uses memory takes 1.5 times as long if the process has just walked through its own.
+  // Time is a counter: memory accesses take 1.5 times as long if the process has just traversed its own memory.
   host.memory_slowness = [&](double now) {
     if (std::fmod(now, 1.0) >= 0.4 || streamer.pass() != streamer.process()) return 1.0;
     ++passes;
@@ -166,8 +166,8 @@ TEST_CASE("rounds beside a process that streams through memory until the session
                                         {.name = "close", .seconds = 1.1e-3, .memory_bound = true}})};
   const Layer layer = op::Unary{.fn = ElementwiseFn::relu, .x = {beyond_caches}};
   const Question question{.backends = {"fake"}, .caches = {CacheState::hot}, .threads = 1, .certain = true};
-  // The process comes after the selection, which takes 21 quiet samples of each plan. Rounds of five tries each follow.
-  // After 4 rounds, fewer than three quarters of the readings are slow; after 30, more than that.
+  // The process begins after the selection, which takes 21 quiet samples of each plan. Rounds of five tries each
+  // follow. After 4 rounds, fewer than three quarters of the readings are slow; after 30, more than that.
   const std::size_t rounds = GENERATE(std::size_t{4}, std::size_t{30});
   std::stop_source stop;
   const auto progress = [&](const Progress& now) {
@@ -183,7 +183,7 @@ TEST_CASE("rounds beside a process that streams through memory until the session
   CHECK(contended.rounds_s.size() == rounds);
   CHECK(counted_and_slow(contended).first == 0);
   CHECK(contended.noisy);
-  CHECK(contended.median.value == Approx(1e-3));  // as selected
+  CHECK(contended.median.value == Approx(1e-3));  // from the selection
   CHECK_FALSE(is_known(layer, rows, question));
 
   streaming = false;
@@ -230,7 +230,7 @@ TEST_CASE("beside a process that streams through memory for a whole session, eac
     if (row.contended) CHECK(counted_and_slow(row).first == 0);
   }
 
-  // Readings that were not as far beyond the caches tell nothing.
+  // Readings that were not as far beyond the caches show nothing.
   std::vector<CeilingRow> nearer = usual;
   for (auto& row : nearer) row.in_front_bytes /= 2;
   for (const auto& row : run_tuning_session(host, wanted, backends, knowing(nearer, {3}), 1))
@@ -241,7 +241,7 @@ TEST_CASE("beside a process that streams through memory for a whole session, eac
     for (const auto& row : beside)
       if (row.signature == LayerSignature(entry.layer).text()) entry.known.push_back(row);
   const auto again = run_tuning_session(host, wanted, backends, knowing(usual, {3}), 1);
-  CHECK(again.size() == 7);  // all plans of the layers that were contended, the best one of the other
+  CHECK(again.size() == 7);  // all plans of the contended layers, the best one of the other layer
   for (const auto& row : again) {
     INFO(row.name());
     CHECK_FALSE(row.contended);
@@ -310,7 +310,7 @@ TEST_CASE("readings of memory are compared with those after the same work", "[me
 }
 
 TEST_CASE("a machine whose readings differ more while it is quiet has a higher threshold", "[memory]") {
-  // 50 to 69 us: the 10th percentile is 52, the 25th 55, 5.3 % more. Up to 42 % more than 55 us are usual: 78 us.
+  // 50 to 69 us: the 10th percentile is 52, the 25th is 55, 5.3 % more. Up to 42 % more than 55 us is usual: 78 us.
   MemorySentinel sentinel;
   for (int i = 0; i < 40; ++i) static_cast<void>(sentinel.read("row", times_of(50 + i % 20, 50 + i % 20)));
   const auto slow = sentinel.read("row", times_of(75, 75)), very_slow = sentinel.read("row", times_of(130, 130));
@@ -359,7 +359,7 @@ TEST_CASE("what readings of a session usually take is their 25th percentile, or 
 }
 
 TEST_CASE("the probe of memory takes each of its times by the clock, the least of four parts", "[memory]") {
-  // Differences of the looks at the clock: 4 3, 2 5, 6 1, 7 8 for the chase and the walk, 9 in between.
+  // Differences between the readings of the clock: 4 3, 2 5, 6 1, 7 8 for the chase and the walk, 9 in between.
   const std::vector<double> steps{9, 4, 9, 3, 9, 2, 9, 5, 9, 6, 9, 1, 9, 7, 9, 8};
   std::size_t look = 0;
   double time = 0;
@@ -373,8 +373,8 @@ TEST_CASE("the probe of memory takes each of its times by the clock, the least o
 TEST_CASE("a walk of the probe of memory looks at no clock", "[memory]") {
   int looks = 0;
   MemoryProbe probe({1e6}, [&] { return Seconds{static_cast<double>(++looks)}; });
-  probe.walk({1e7});  // further than its memory, where it starts again
+  probe.walk({1e7});  // beyond the end of its memory, where it starts again
   CHECK(looks == 0);
   static_cast<void>(probe.read());
-  CHECK(looks == 16);  // four parts of two times, each between two looks
+  CHECK(looks == 16);  // four parts of two times, each between two readings
 }

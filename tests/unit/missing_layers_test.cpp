@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session measures of a model whose layers a database has in part, or with doubt. The rows are handwritten.
+// What a session measures for a model if a database has its layers in part, or with doubt. The rows are handwritten.
 #include "../../src/session/missing_layers.hpp"
 
 #include "support/catch.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using namespace benanza;
 
-/// Relu and Softmax: two unique layers, each by itself in the fused form too.
+/// Relu and Softmax: two unique layers, which are separate in the fused form too.
 ModelLayers two_layers() {
   benanza::testing::GraphBuilder g;
   g.output(g.map("Softmax", {g.map("Relu", {g.input({4, 64})})}));
@@ -35,7 +35,7 @@ Measurement timed(const ModelLayers& model, std::size_t layer, std::size_t round
           .rounds_s = std::vector<double>(rounds, 1e-5)};
 }
 
-/// After sessions with these rows, in order.
+/// The missing layers after sessions with these rows, in order.
 MissingLayers missing_after(const ModelLayers& model, const std::vector<std::vector<Measurement>>& sessions,
                             Again again = Again::nothing) {
   ResultDatabase database;
@@ -55,7 +55,7 @@ MissingLayers missing_of(const ModelLayers& model, const std::vector<Measurement
   return missing_after(model, {rows}, again);
 }
 
-/// How many rows of a layer are known, so that it gets new rounds alone; 0: it is tuned.
+/// The number of known rows of a layer, for which it gets only new rounds; 0: the layer is tuned.
 std::size_t known_rows(const MissingLayers& missing, const std::string& signature) {
   const auto found = std::find_if(missing.layers.begin(), missing.layers.end(), [&](const bench::Wanted& entry) {
     return LayerSignature(entry.layer).text() == signature;
@@ -77,7 +77,7 @@ TEST_CASE("nothing is missing of a model whose layers were all timed in rounds t
   CHECK(missing.name.empty());
   CHECK(missing.needed == 2);
   CHECK(missing.saved.value == Approx(2 * 18 * 1e-5));  // 10 samples and 8 rounds of 10 us each
-  // Unless new rounds are asked for, which tune nothing.
+  // Unless new rounds are requested, which tune nothing.
   const MissingLayers again = missing_of(model, rows, Again::all);
   REQUIRE(again.layers.size() == 2);
   CHECK(known_rows(again, rows[relu].signature) == 1);
@@ -178,7 +178,7 @@ TEST_CASE("noisy winners of a model that has totals are contested again, and its
 TEST_CASE("a contended winner of a model that has totals is contested again") {
   const ModelLayers model = two_layers();
   std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8)};
-  // The relu takes 1 us of 101: rounds count without it, so that there are totals.
+  // The relu takes 1 of 101 us: rounds count without it, so that there are totals.
   rows[softmax].p10 = rows[softmax].median = {1e-4};
   rows[softmax].rounds_s.assign(8, 1e-4);
   rows[relu].p10 = rows[relu].median = {1e-6};
@@ -203,10 +203,10 @@ TEST_CASE("a winner that two further sessions leave noisy is settled") {
   CHECK(missing_after(model, {noisy, noisy}).layers.size() == 2);
   CHECK(missing_after(model, {noisy, noisy, noisy}).layers.empty());
   CHECK(missing_after(model, {noisy, noisy, noisy}, Again::uncertain).layers.size() == 2);
-  // A session that got no rounds of it was one of them, if there was a doubt.
+  // A session that got no rounds of it counts as one of them, if there was a doubt.
   CHECK(missing_after(model, {unfinished, unfinished, noisy}).layers.size() == 2);
   CHECK(missing_after(model, {noisy, unfinished, unfinished}).layers.empty());
-  // Layers that take turns in being noisy do not go on for ever.
+  // Layers that alternate in being noisy do not continue forever.
   std::vector<Measurement> other = quiet;
   other[softmax].noisy = true;
   CHECK(missing_after(model, {noisy, other}).layers.size() == 2);

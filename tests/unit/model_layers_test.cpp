@@ -16,7 +16,7 @@ namespace {
 
 using namespace benanza;
 
-/// What is to be measured of a form: layers that are not free, and the parts of groups that are one call.
+/// The layers to measure of a form: those that are not free, and the parts of groups that are one call.
 std::map<std::string, Layer> measurable(const LayerGraph& form) {
   std::map<std::string, Layer> layers;
   for (const auto& at : form.layers) {
@@ -48,7 +48,7 @@ TEST_CASE("The groups of a model cover each of its layers once", "[models]") {
     for (const auto& group : model.fused.layers) {
       for (const auto member : group.members) ++covered.at(member);
       any_group = any_group || group.members.size() > 1;
-      // Moved strides change single layers, and slice what others read whole.
+      // Moved strides change single layers, and slice a tensor that other layers read whole.
       if (group.members.empty()) CHECK(std::holds_alternative<op::Slice>(group.layer));
       if (group.members.size() > 1) CHECK_FALSE(group.pieces.empty());
       for (const auto& piece : group.pieces)
@@ -57,7 +57,7 @@ TEST_CASE("The groups of a model cover each of its layers once", "[models]") {
         CHECK(group.layer != model.single.layers[group.members[0]].layer);
     }
     CHECK(std::all_of(covered.begin(), covered.end(), [](int times) { return times == 1; }));
-    CHECK(any_group);  // a convolution or a product has a bias or an activation behind it in each of them
+    CHECK(any_group);  // in each of them a bias or an activation follows a convolution or a product
   }
 }
 

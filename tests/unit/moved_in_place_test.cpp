@@ -20,15 +20,15 @@ std::int64_t count_of(const LayerGraph& graph, std::string_view kind_name) {
 }  // namespace
 
 TEST_CASE("strides of inner dimensions follow from where the elements lie") {
-  // A matrix of 3 x 8 in rows of 24 elements: the middle third of each.
+  // A matrix of 3 x 8 in rows of 24 elements: the middle third of each row.
   const auto rows = detail::StridedView::rows(3, 8, 24);
   CHECK(rows.strides_of(Dims{3, 8}) == Dims{24, 1});
   CHECK(rows.strides_of(Dims{3, 2, 4}) == Dims{24, 4, 1});
   CHECK(rows.strides_of(Dims{4}) == Dims{1});
-  CHECK_FALSE(rows.strides_of(Dims{24}));  // no one stride reaches the next row
+  CHECK_FALSE(rows.strides_of(Dims{24}));  // no single stride reaches the next row
   CHECK_FALSE(rows.strides_of(Dims{6, 4}));
   CHECK(rows.run() == 8);
-  // One row of it; four columns; of three matrices in each other's rows one.
+  // One row of it; four columns; one of three matrices whose rows are interleaved.
   const auto one = rows.part(3, 8, 1);
   REQUIRE(one);
   CHECK(one->is_dense());

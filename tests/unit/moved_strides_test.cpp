@@ -41,9 +41,9 @@ TEST_CASE("a convolution that only strided 1x1 convolutions read has their strid
     CHECK(signatures(graph) ==
           Signatures{named("Conv/f32/x=1x4x9x9/w=8x4x3x3/pads=1x1x1x1/strides=2x2/w_constant=1/post=relu"),
                      named("Conv/f32/x=1x8x5x5/w=3x8x1x1/w_constant=1")});
-    // Rows and columns 0, 2, 4, 6, 8 of 9: windows of 2, 3, 3, 3 and 2 that lie inside. A group costs what it does.
+    // Rows and columns 0, 2, 4, 6, 8 of 9: windows of 2, 3, 3, 3 and 2 inside. The cost of a group is the work it does.
     CHECK(cost(graph.layers[0].layer).flops.value == 2 * 8 * 4 * 13 * 13 + 8 * 25);
-    REQUIRE(graph.layers[0].pieces.size() == 3);  // both nodes alone have the stride too
+    REQUIRE(graph.layers[0].pieces.size() == 3);  // both nodes alone also have the stride
     CHECK(LayerSignature(graph.layers[0].pieces[1].layer).text() ==
           named("Conv/f32/x=1x4x9x9/w=8x4x3x3/pads=1x1x1x1/strides=2x2/w_constant=1"));
     CHECK(LayerSignature(graph.layers[0].pieces[2].layer).text() == named("Unary/f32/fn=relu/x=200"));
@@ -103,7 +103,7 @@ TEST_CASE("strides move through axes of their own, and through padding that depe
           Signatures{named("Conv/f32/x=1x4x8x8/w=8x4x3x3/pads=1x1x1x1/strides=2x1/w_constant=1"),
                      named("Conv/f32/x=1x8x4x8/w=3x8x1x3/w_constant=1")});
   }
-  SECTION("SAME_UPPER") {  // stride 1 pads 1 and 1; of stride 2 it would pad 0 and 1
+  SECTION("SAME_UPPER") {  // stride 1 pads 1 and 1; stride 2 would pad 0 and 1
     const auto y = g.node("Conv", {x, g.weight({8, 4, 3, 3})}, {1, 8, 8, 8}, {{"auto_pad", std::string("SAME_UPPER")}});
     g.output(pointwise(g, y, 3, 2));
     CHECK(signatures(fused(g)).front() == named("Conv/f32/x=1x4x8x8/w=8x4x3x3/pads=1x1x1x1/strides=2x2/w_constant=1"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nsight Systems' export in today's schema (3.25), as a database that the test itself writes: layers are NVTX ranges.
+// Nsight Systems' export in the current schema (3.25), as a database that the test writes: layers are NVTX ranges.
 #include "support/profile_support.hpp"
 
 #include <sqlite3.h>
@@ -42,7 +42,7 @@ class Written {
     REQUIRE(sqlite3_exec(handle_, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   }
 
-  /// A kernel of this many ns, launched 500 ns before it starts by thread 7 of the process.
+  /// A kernel that lasts this many ns; thread 7 of the process launches it 500 ns before it starts.
   void kernel(const std::string& name, int start, int duration, std::int64_t process = 5106) {
     const std::string pid = std::to_string(process << 24), tid = std::to_string((process << 24) + 7);
     const std::string correlation = std::to_string(++correlation_);
@@ -87,7 +87,7 @@ class Written {
     run("update CUPTI_ACTIVITY_KIND_RUNTIME set callchainId = 9 where nameId = " + std::to_string(strings_.at(name)));
   }
 
-  /// A range that is pushed and popped, with its text in the row or among the strings.
+  /// A range that is pushed and popped, with its text in the row or in the table of strings.
   void range(const std::string& name, int start, int end, bool in_row) {
     const auto [id, fresh] = strings_.try_emplace(name, strings_.size() + 1);
     if (fresh) run("insert into StringIds values (" + std::to_string(id->second) + ", '" + name + "')");
@@ -102,7 +102,7 @@ class Written {
   std::map<std::string, std::size_t> strings_{};
 };
 
-/// Passes of 100 us: conv1 is two kernels (4 and 2 us), relu1 the first of them again, then one that no layer launches.
+/// Passes of 100 us: conv1 is two kernels (4 and 2 us), relu1 is the first of them again; the last has no layer.
 void add_passes(Written& database, int count) {
   for (int pass = 0; pass < count; ++pass) {
     const int at = 1'000'000 + 100'000 * pass;
@@ -152,8 +152,8 @@ TEST_CASE("what ran between two library calls of a pass is told with counts, tim
     Written database(file);
     for (int pass = 0; pass < 6; ++pass) {
       const int at = 1'000'000 + 100'000 * pass;
-      // Launches are 500 ns before the kernels: within cudnnConvolutionForward, between the calls, within cublasSgemm,
-      // of which a cublasGemmEx inside is a part.
+      // Launches are 500 ns before the kernels: within cudnnConvolutionForward, between the calls, and within
+      // cublasSgemm, which contains a cublasGemmEx.
       database.library_call("CUDNN_EVENTS", "cudnnConvolutionForward", at + 1000, at + 12'000);
       database.kernel("implicit_gemm", at + 10'000, 4000);
       database.call("cudaStreamWaitEvent_v3020", at + 13'000, 700);
@@ -206,7 +206,7 @@ TEST_CASE("launches are told apart by their process, and kernels of two processe
   {
     Written database(file);
     add_passes(database, 6);
-    // Another process's call of each correlation, long after the kernels.
+    // For each correlation a call of another process, long after the kernels.
     database.run(
         "insert into CUPTI_ACTIVITY_KIND_RUNTIME select start + 100000000, end + 100000000, 0, (6000 << 24) + 9, "
         "correlationId, 0, 0, 0 from CUPTI_ACTIVITY_KIND_RUNTIME");
@@ -265,7 +265,7 @@ TEST_CASE("passes are as many as told, or those that go on to the end of the ker
     add_passes(database, 6);
     database.kernel("head", 1'600'000, 1000);
   }
-  // The device is idle for 59 us before a pass (from 51 to 110) and for 22 at most inside one (from 28 to 50).
+  // The device is idle for 59 us before a pass (from 51 to 110) and for at most 22 us inside one (from 28 to 50).
   CHECK(read(file, {.warm_ups = 0}).latencies.size() == 6);
   const auto pairs = read(file, {.warm_ups = 0, .passes = 3});
   REQUIRE(pairs.latencies.size() == 3);
@@ -285,7 +285,7 @@ TEST_CASE("what a newer schema or the profiler's own time makes doubtful is said
     database.run("insert into META_DATA_EXPORT values ('EXPORT_SCHEMA_VERSION', '4.1.0')");
     add_passes(database, 4);
     database.run("insert into PROFILER_OVERHEAD values (500000, 600000, 7, 0, 0, 0)");    // before the first pass
-    database.run("insert into PROFILER_OVERHEAD values (1210000, 1230000, 7, 0, 0, 0)");  // 20 us of the third
+    database.run("insert into PROFILER_OVERHEAD values (1210000, 1230000, 7, 0, 0, 0)");  // 20 us of the third pass
   }
   const auto profile = read(file, {.warm_ups = 0});
   CHECK(warned(profile, "schema version 4.1.0"));

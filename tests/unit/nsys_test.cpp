@@ -28,7 +28,7 @@ Seconds median(const ProfileRecord& record) {
   return {detail::quantile(times, 0.5)};
 }
 
-/// Median over the counted passes of the time of kernels for which `counts` holds, in ms.
+/// The median over the counted passes of the time of the kernels for which `counts` holds, in ms.
 template <class Counts>
 double kernel_ms(const EngineProfile& profile, Counts&& counts) {
   std::vector<double> sums(profile.latencies.size(), 0);
@@ -57,7 +57,7 @@ TEST_CASE("ONNX Runtime's MNIST: sixteen kernels a pass, 0.0463 ms of them") {
   CHECK(kernels(made) == 16);
   CHECK(static_cast<std::int64_t>(made.latencies.size()) + made.warm_ups == 9);
   CHECK(kernel_ms(made, all) == Approx(0.046287).margin(2e-5));
-  // 3,136 bytes to the device before the kernels, 40 back behind them.
+  // 3,136 bytes to the device before the kernels, 40 bytes back after them.
   CHECK(std::count_if(made.records.begin(), made.records.end(),
                       [](const auto& record) { return record.activity == Activity::copy; }) == 2);
   for (const auto& latency : made.latencies) CHECK(latency.value * 1e3 > 0.1);
@@ -87,7 +87,7 @@ TEST_CASE("Half precision in NHWC ran 52 of 53 convolutions on tensor cores") {
     return record.op == "convolution" && uses_tensor_cores(record.name);
   };
   CHECK(std::count_if(made.records.begin(), made.records.end(), on_tensor_cores) == 52);
-  // The first one, of three channels, has no such kernel, and takes nearly all of the time.
+  // The first convolution, with three channels, has no such kernel, and takes nearly all of the time.
   const auto without = [](const ProfileRecord& record) {
     return record.op == "convolution" && !uses_tensor_cores(record.name);
   };
@@ -96,8 +96,8 @@ TEST_CASE("Half precision in NHWC ran 52 of 53 convolutions on tensor cores") {
   CHECK(std::none_of(f32.records.begin(), f32.records.end(), [](const auto& r) { return uses_tensor_cores(r.name); }));
 }
 
-// sqlite3: 3.75 + 7.00 ms of 2451.08 ms over passes are kernels with s884 in their names, the most of the rest one
-// batch normalisation; 52 convolutions and the product of a pass.
+// sqlite3: over the passes, 3.75 + 7.00 ms of 2451.08 ms are kernels with s884 in their names, and most of the rest is
+// one batch normalisation; there are 52 convolutions and one product per pass.
 TEST_CASE("The half-precision run spends 0.44 % of its kernels' time on tensor cores") {
   GapReport report{.profile = read("mxnet_f16_nhwc_b32_ResNet050-v1.nsys.sqlite.gz")};
   for (std::size_t i = 0; i < report.profile.records.size(); ++i)
@@ -121,8 +121,8 @@ TEST_CASE("Passes of a small model: 28 kernels, ten of them") {
 }
 
 // sqlite3, over the ten passes: 1650 kernels were launched within calls of cuDNN and 10 within cuBLAS; 1000 launches
-// lie between cudnnAddTensor and the next cudnnConvolutionForward, 640 between two convolutions. In MNIST 110 and 30
-// kernels.
+// lie between cudnnAddTensor and the next cudnnConvolutionForward, 640 between two convolutions. In MNIST there are 110
+// and 30 kernels.
 TEST_CASE("Kernels are of the library whose call launched them, and what lies between such calls is counted") {
   const auto made = read("mxnet_b32_ResNet050-v1.nsys.sqlite.gz"), small = read("mxnet_b1_MNIST.nsys.sqlite.gz");
   const auto of = [](const EngineProfile& profile, const std::string& library) {
@@ -142,8 +142,8 @@ TEST_CASE("Kernels are of the library whose call launched them, and what lies be
   CHECK(count("cudaLaunchKernel", "cudnnConvolutionForward", "cudnnConvolutionForward") == Approx(64));
 }
 
-// The first pass alone (tests/data/2019/first_pass.py). sqlite3: MXNet's pool asks nine times between two calls of
-// cuDNN how much memory is free, which takes 264.328 us.
+// Only the first pass (tests/data/2019/first_pass.py). sqlite3: MXNet's pool queries the free memory nine times between
+// two calls of cuDNN, which takes 264.328 us.
 TEST_CASE("MXNet's first pass asks for free memory between calls of cuDNN") {
   const auto path = data2019::file("mxnet_b1_ResNet050-v1.first_pass.nsys.sqlite.gz");
   const auto made = read_profile({&path, 1}, {.warm_ups = 0, .passes = 1});
@@ -164,8 +164,8 @@ TEST_CASE("MXNet's first pass asks for free memory between calls of cuDNN") {
   CHECK(in_records == Approx(264.328));
 }
 
-// Each layer of the bound has a made-up time: where a pass spends its time does not depend on them. sqlite3: of the
-// 264.328 us no kernel runs, and nothing is copied or set, in 240.506 us.
+// Each layer of the bound has a made-up time: where a pass spends its time does not depend on these times. sqlite3: in
+// 240.506 us of the 264.328 us no kernel runs, and nothing is copied or set.
 TEST_CASE("Calls between library calls cost the time in which the device is idle") {
   const auto path = data2019::file("mxnet_b1_ResNet050-v1.first_pass.nsys.sqlite.gz");
   const Machine v100{.device = "Tesla V100-SXM2-16GB", .isa = "sm_70", .cores = 1, .driver = "418"};

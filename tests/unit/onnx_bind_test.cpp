@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs: what is bound, what is left open, what does not exist.
+// Inputs: bound values, values that are left open, and names that do not exist.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models of ONNX's own tests as they are, with every input an input: single nodes, functions written out, models
-// that PyTorch exported, networks without their weights. Each has layers, or is refused for a reason that is listed
-// here.
+// The unchanged models of ONNX's own tests, in which every input is an input: single nodes, functions written out,
+// models that PyTorch exported, networks without their weights. Each of them has layers, or is refused for a reason
+// that is listed here.
 #include "support/catch.hpp"
 #include <benanza/error.hpp>
 #include <benanza/fusion/model_layers.hpp>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace benanza;
 
-/// What no bound can mean, how the message says it, and of how many models.
+/// Why a model has no bound, the message in the error, and the largest number of models.
 struct Refusal {
   std::string_view reason;
   std::string_view message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// If, Loop and Scan; sizes that only data says; graphs that are broken.
+// If, Loop and Scan; sizes that depend on data; graphs that are broken.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 
@@ -69,7 +69,7 @@ TEST_CASE("A Loop of unknown trip count has no count, and the least sizes", "[on
 }
 
 TEST_CASE("A Loop may carry a sequence", "[onnx]") {
-  // A list that grows by one tensor an iteration, as PyTorch exports list.append.
+  // A list that grows by one tensor in each iteration, as PyTorch exports list.append.
   const Graph graph = import_text(
       "g (float[4] x) => (float[?] y) <int64 n = {3}> { e = SequenceEmpty() l = Loop (n, \"\", e) <body = b (int64 i, "
       "bool go, seq(float[4]) s)"
@@ -108,7 +108,7 @@ TEST_CASE("Bodies see values of all graphs around them", "[onnx]") {
   CHECK(body.captures.size() == 2);  // the condition and w
 }
 
-/// Two nodes of control flow, r1 and r2, and their difference; in `first` and `second` a # is the number of the node.
+/// Two nodes of control flow, r1 and r2, and their difference. In `first` and `second` a # is the number of the node.
 std::size_t nodes_left(std::string first, std::string second) {
   std::replace(first.begin(), first.end(), '#', '1');
   std::replace(second.begin(), second.end(), '#', '2');

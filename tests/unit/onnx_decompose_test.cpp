@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that project and attend in one become those that do each.
+// Nodes that project and attend in one become separate nodes for each.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/model/layer_graph.hpp>
@@ -37,7 +37,7 @@ TEST_CASE("Attention of com.microsoft is a product, its bias and attention", "[o
 }
 
 TEST_CASE("Sizes of queries, keys and values, a cache and earlier tokens alone are told to the attention", "[onnx]") {
-  // Queries and keys of 12 x 64, values of 12 x 32: 768 + 768 + 384 columns. 28 tokens behind 100.
+  // Queries and keys of 12 x 64, values of 12 x 32: 768 + 768 + 384 columns. 28 tokens after 100.
   const Parts made = parts(R"(g (float[2,28,768] x, float[768,1920] w, float[2,2,12,100,64] past)
                                 => (float[2,28,384] y, float[2,2,12,128,64] present)
                               { y, present = com.microsoft.Attention <num_heads = 12, unidirectional = 1,

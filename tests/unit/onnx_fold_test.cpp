@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape arithmetic is folded, constants are known as such, equal nodes are one. Expected numbers are NumPy's.
+// Shape arithmetic is folded, constants are recognised, equal nodes are merged. Expected numbers are NumPy's.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 
@@ -165,14 +165,14 @@ TEST_CASE("Operators of com.microsoft have the shapes of their contracts", "[onn
       {"com.microsoft.QLinearGlobalAveragePool(q, s, z, s, z)", {2, 4, 1, 1}, DataType::u8},
       {"com.microsoft.QLinearAveragePool <kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1> (q, s, z, s, z)",
        {2, 4, 3, 3},
-       DataType::u8},  // (6 - 3) / 2 up, + 1
+       DataType::u8},  // (6 - 3) / 2 rounded up, + 1
       {"com.microsoft.QLinearConcat <axis = 1> (s, z, q, s, z, q, s, z)", {2, 8, 6, 6}, DataType::u8},
       {"com.microsoft.QLinearSigmoid(q, s, z, s, z)", {2, 4, 6, 6}, DataType::u8},
       {"com.microsoft.QLinearLeakyRelu(q, s, z, s, z)", {2, 4, 6, 6}, DataType::u8},
       {"com.microsoft.QLinearSoftmax(q, s, z, s, z)", {2, 4, 6, 6}, DataType::u8},
       {"com.microsoft.QGemm <transB = 1> (a, s, z, b, s, z, none, s, z)", {3, 7}, DataType::u8},
       {"com.microsoft.QGemm <transB = 1> (a, s, z, b, s, z)", {3, 7}, DataType::f32},
-      {"com.microsoft.QGemm <transB = 1> (a, s, z, b, s, z, none, s)", {3, 7}, DataType::f32},  // is not rounded
+      {"com.microsoft.QGemm <transB = 1> (a, s, z, b, s, z, none, s)", {3, 7}, DataType::f32},  // not rounded
       {"com.microsoft.FusedMatMul <transB = 1> (f, f)", {3, 3}, DataType::f32},
       {"com.microsoft.SkipLayerNormalization(f, f, g)", {3, 5}, DataType::f32},
       {"com.microsoft.FastGelu(f)", {3, 5}, DataType::f32},

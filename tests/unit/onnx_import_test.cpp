@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shipped models are read for what their README says.
+// The shipped models are read and compared with their README.
 #include "support/catch.hpp"
 #include "support/model_files.hpp"
 #include "support/onnx_text.hpp"
@@ -38,12 +38,12 @@ std::int64_t multiply_adds(const Graph& graph) {
   return total;
 }
 
-// Counted in Python on the same files: nodes that are left after removing those that depend on initializers alone,
-// Shape, Identity, equal nodes on equal inputs, and what no output needs. In the two models with conversions around
-// 8-bit operators an operator counts with its conversions: resnet50_qdq_i8 has 53 Conv, 16 Add, MaxPool, ReduceMean,
-// Reshape, Gemm, and a conversion at either end; mobilenet_v3_large_qoperator_i8 has 82 quantised operators, 15
-// HardSwish, 8 HardSigmoid and 3 ReduceMean between conversions, 5 HardSwish that a ReduceMean reads in floats as well
-// (5 nodes each, with conversions), 5 nodes of its head in floats, and a conversion at either end.
+// Counted in Python on the same files: the nodes that are left after removing those that depend only on initializers,
+// Shape, Identity, equal nodes with equal inputs, and nodes that no output needs. In the two models with conversions
+// around 8-bit operators, an operator counts together with its conversions: resnet50_qdq_i8 has 53 Conv, 16 Add,
+// MaxPool, ReduceMean, Reshape, Gemm, and a conversion at either end; mobilenet_v3_large_qoperator_i8 has 82 quantised
+// operators, 15 HardSwish, 8 HardSigmoid and 3 ReduceMean between conversions, 5 HardSwish that a ReduceMean also reads
+// in floats (5 nodes each, with conversions), 5 nodes of its head in floats, and a conversion at either end.
 TEST_CASE("Every shipped model has the nodes that constants, common subexpressions and dead ends leave", "[onnx]") {
   struct Case {
     std::string name;
@@ -110,7 +110,7 @@ TEST_CASE("Every shipped model has the nodes that constants, common subexpressio
 }
 
 TEST_CASE("VGG16 has 15,470,264,320 multiply-adds and ResNet-50 has 4,089,184,256", "[onnx]") {
-  // The published counts: torchvision's table says 15.47 and 4.09 G.
+  // The published counts: 15.47 and 4.09 G in torchvision's table.
   CHECK(multiply_adds(model("zoo2019/VGG16")) == 15'470'264'320);
   CHECK(multiply_adds(model("modern/resnet50")) == 4'089'184'256);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of Benanza's own against what ONNX Runtime computes (tests/data/onnxruntime_shapes.txt), and versions
-// that are newer than the library.
+// Benanza's own shape rules against the shapes that ONNX Runtime computes (tests/data/onnxruntime_shapes.txt), and
+// versions that are newer than the library.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/onnx.hpp>
@@ -52,7 +52,7 @@ TEST_CASE("Operators have the shapes that ONNX Runtime gives them", "[onnx]") {
     auto model = parse_model("g (" + fields[1] + ") => (" + outputs + ")" +
                                  (fields[2].empty() ? "" : " <" + fields[2] + ">") + " { " + fields[3] + " }",
                              "<ir_version: 8, opset_import: [\"\" : " + fields[0] + ", \"com.microsoft\" : 1]>");
-    for (auto& output : *model.mutable_graph()->mutable_output()) output.clear_type();  // a rule alone tells it
+    for (auto& output : *model.mutable_graph()->mutable_output()) output.clear_type();  // only a rule gives the shape
     const Graph graph = import_model(model);
     for (std::size_t i = 0; i < shapes.size(); ++i) CHECK(graph.value(graph.outputs.at(i)).dims == dims_of(shapes[i]));
     ++cases;
@@ -89,7 +89,7 @@ TEST_CASE("Old and new opsets and IR versions read a network alike", "[onnx]") {
   CHECK(graph.warnings.empty());
 }
 
-// Its keys and values are tensors since operator set 4: the type of the values is the output's.
+// Since operator set 4 its keys and values are tensors: the output has the type of the values.
 TEST_CASE("A LabelEncoder whose labels are tensors keeps the shape and takes the type of its values", "[onnx]") {
   auto model = parse_model("g (int64[2,3] x) => (float[2,3] y) { y = ai.onnx.ml.LabelEncoder(x) }",
                            R"(<ir_version: 10, opset_import: ["" : 20, "ai.onnx.ml" : 4]>)");

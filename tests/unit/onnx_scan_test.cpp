@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pre-scan costs a file's structure, not its weights, and refuses what is not a model.
+// The pre-scan's cost depends on a file's structure, not on its weights; it refuses files that are not models.
 #include "../../src/onnx/scan.hpp"
 #include "../../src/onnx/wire.hpp"
 #include "support/catch.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("Payloads are dropped in graphs, bodies, functions and attributes; sha
 }
 
 TEST_CASE("A model of more than 2 GiB is read for its structure", "[onnx]") {
-  // The weight is a hole in the file: 640 Mi floats that no disk holds.
+  // The weight is a hole in the file: 640 Mi floats that take no space on the disk.
   auto model = parse_model("g (float[1,10240] x) => (float[1,65536] y) { y = MatMul(x, w) }");
   constexpr std::uint64_t bytes = std::uint64_t{10240} * 65536 * 4;
   std::string tensor, head;
@@ -151,7 +151,7 @@ TEST_CASE("External data outside of the model's folder is refused, absent data i
 
 TEST_CASE("External data has the shape that the model says, wherever it lies in its file, also where that is cut off",
           "[onnx]") {
-  // The file is a hole of more than 4 GiB that no disk holds; the second tensor begins behind it.
+  // The file is a hole of more than 4 GiB that takes no space on the disk; the second tensor begins behind it.
   constexpr std::uint64_t offset = std::uint64_t{5} << 30, bytes = std::uint64_t{64} * 64 * 4;
   const auto end = GENERATE_COPY(offset + bytes, offset + bytes / 2, std::uint64_t{0});
   const TemporaryFile data({}, ".data");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that nobody bound: what is assumed, what is found by trial, what is asked for. Expected sizes follow from the
-// operators' definitions in ONNX.
+// Unbound sizes: which are assumed, which are found by trial, and which are requested from the user. Expected sizes
+// follow from the operators' definitions in ONNX.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/model/layer_graph.hpp>
@@ -73,7 +73,7 @@ TEST_CASE("What is the batch goes with it", "[onnx]") {
 }
 
 TEST_CASE("Nameless dimensions are unknown, each on its own", "[onnx]") {
-  // As Paddle writes them: all are called `?`, or have the size -1.
+  // Nameless dimensions as Paddle writes them: all are called `?`, or have the size -1.
   auto model = parse_model("g (float[1, 3, a, b] x) => (float[1, 3, a, b] y) { y = Relu(x) }");
   auto& shape = *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
   const auto nameless = GENERATE(values<std::string>({"?", "", "-1"}));
@@ -115,7 +115,7 @@ TEST_CASE("A sum of symbols follows from them", "[onnx]") {
 }
 
 TEST_CASE("A size that alone fits is taken", "[onnx]") {
-  // 13 features meet a weight of 13 x 2.
+  // 13 features are multiplied by a weight of 13 x 2.
   const Graph graph = import_text(
       "g (float[n, d] x) => (float[n, 2] y) <float[13, 2] w = {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}> "
       "{ y = MatMul(x, w) }");
@@ -203,9 +203,9 @@ TEST_CASE("Shapes of a profile's nodes bind the inputs that they read", "[onnx]"
   CHECK(
       value_named(import_model(model, {.dims = {{"h", 8}}, .node_inputs = {{"first", {{2, 3, 40, 50}}}}}), "y").dims ==
       Dims{2, 3, 8, 50});
-  // ONNX Runtime names what it computes in a blocked layout by its value.
+  // ONNX Runtime names a node that it computes in a blocked layout after its value.
   CHECK(value_named(import_model(model, {.node_inputs = {{"y", {{2, 3, 40, 50}}}}}), "x").dims == Dims{2, 3, 40, 50});
-  // Blocked layouts have other channels: such a shape is not the input's.
+  // Blocked layouts have a different number of channels: such a shape is not that of the input.
   CHECK_THROWS_AS(import_model(model, {.node_inputs = {{"first", {{2, 8, 40, 50}}}}}), UnboundError);
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("Where a scalar input decides a shape, the error has a value that fits
   }
   const Graph graph = import_text(text, {.values = {{"start", 4}, {"count", 10}}});
   CHECK(graph.value(graph.outputs[0]).dims == Dims{6});
-  // A vector of data has no such value.
+  // A vector of data has no value that fits.
   CHECK_THROWS_AS(import_text("g (int64[3] shape) => (float[?, ?, ?] y) { y = ConstantOfShape(shape) }"), InputError);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training graphs as ONNX Runtime writes them: each operator is the layer that it is here. Schemas:
+// Training graphs as ONNX Runtime writes them: each operator becomes the same layer as in our own graphs. Schemas:
 // orttraining/core/graph/training_op_defs.cc.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// The layers of a model; `body` may begin with constants.
+/// The layers of a model whose `body` may begin with constants.
 Texts layers_of_body(const std::string& arguments, const std::string& results, const std::string& body) {
   const Graph graph = testing::import_text("m (" + arguments + ") => (" + results + ") " + body);
   Texts texts;
@@ -29,17 +29,17 @@ Texts layers_of_body(const std::string& arguments, const std::string& results, c
   return texts;
 }
 
-/// The layers of a model of one node.
+/// The layers of a model with one node.
 Texts layers_of(const std::string& arguments, const std::string& results, const std::string& node) {
   return layers_of_body(arguments, results, "{ " + node + " }");
 }
 
-/// What is in a file that ONNX Runtime wrote (tests/data/training_ort.py).
+/// The contents of a file that ONNX Runtime wrote (tests/data/training_ort.py).
 struct Written {
   std::set<std::string> gradients{};  ///< signatures
   std::int64_t macs = 0;
   double convolution_gradient_flops = 0;
-  Texts opaque{};  ///< operators that are known by their bytes alone
+  Texts opaque{};  ///< operators that are known only by their bytes
 };
 Written written(const std::string& name, const ImportOptions& options = {}) {
   const Graph graph =
@@ -105,7 +105,7 @@ TEST_CASE("pools, look-ups and losses of com.microsoft are the layers that train
   CHECK(layers_of_body("int64[3,1] indices, float[3,10] dy", "float[8,10] dx",
                        "<int64[2] shape = {8, 10}> { dx = com.microsoft.GatherNDGrad(shape, indices, dy) }") ==
         Texts{"Expand/f32/x=1/y=80", "ScatterNd/f32/x=8x10/indices=3x1/reduction=add"});
-  // Columns 2 to 5 of 10; then every second row from the last one back.
+  // Columns 2 to 5 of 10; then every second row, from the last one backwards.
   CHECK(layers_of_body("float[8,4] dy", "float[8,10] dx",
                        "<int64[2] shape = {8, 10}, int64[1] starts = {2}, int64[1] ends = {6}, int64[1] axes = {1}> "
                        "{ dx = com.microsoft.SliceGrad(dy, shape, starts, ends, axes) }") ==
@@ -184,9 +184,9 @@ TEST_CASE("a convolutional network's training graph that ONNX Runtime wrote", "[
                               "LossGradient/f32/x=2x10x1/softmax=1", "NormGradient/f32/x=2x8x256",
                               "PoolGradient/f32/x=2x8x16x16/kernel=2x2/strides=2x2", "UnaryGradient/f32/x=4096"});
   // The first convolution has 2 * 8 * 16 * 16 results of 3 * 3 * 3 products, forward and for its weights; the second
-  // 2 * 16 * 4 * 4 of 8 * 3 * 3, and also for its data; the classes 2 * 16 * 10, three times.
+  // has 2 * 16 * 4 * 4 of 8 * 3 * 3, also for its data; the classes have 2 * 16 * 10, three times.
   CHECK(made.macs == 2 * 4096 * 27 + 3 * 512 * 72 + 3 * 320);
-  // 2 of the 16 * 3 places along a side of the first are outside, 1 of the 4 * 3 of the second.
+  // 2 of the 16 * 3 taps along a side of the first lie outside, 1 of the 4 * 3 of the second.
   CHECK(made.convolution_gradient_flops == 2.0 * (2 * 8 * 3 * 46 * 46 + 2 * (2 * 16 * 8 * 11 * 11)));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime's optimiser writes becomes the layer that does the same work.
+// A node that ONNX Runtime's optimiser writes becomes the layer that does the same work.
 #include "support/catch.hpp"
 #include "support/single_node.hpp"
 #include <benanza/model/layer.hpp>

@@ -177,7 +177,7 @@ TEST_CASE("ONNX Attention is a layer when it is plain", "[op]") {
       {"a mask that ends before the keys", attention().in({10, 12}).out({2, 8, 10, 32}),
        "Opaque/f32/op=Attention/read_bytes=72160/written_bytes=20480"},
   });
-  // 2 * 8 * 10 * 20 scores, each 64 multiply-adds to make and 32 to use; softmax 5, scale 1.
+  // 2 * 8 * 10 * 20 scores, each with 64 multiply-adds to compute it and 32 to use it; softmax 5, scale 1.
   const auto arithmetic = op::Attention{.q = {2, 8, 10, 64}, .k = {2, 2, 20, 64}, .v = {2, 2, 20, 32}}.arithmetic();
   CHECK(arithmetic.macs == std::int64_t{3200} * 96);
   CHECK(arithmetic.flops == 3200.0 * (2 * 96 + 6));
@@ -188,25 +188,25 @@ TEST_CASE("Attention counts the pairs of queries and keys that its bounds leave"
     op.q = {2, 8, 4, 64};
     op.k = {2, 2, 10, 64};
     op.v = {2, 2, 10, 32};
-    // Two products of 64 and 32 multiply-adds, softmax 5 and scale 1 for each pair of each head.
+    // Two products with 64 and 32 multiply-adds, softmax 5 and scale 1 for each pair of each head.
     return op.arithmetic().flops / (2 * 8 * (2 * 96 + 6));
   };
   CHECK(pairs({}) == 4 * 10);
   CHECK(pairs({.causal = true}) == 1 + 2 + 3 + 4);
   CHECK(pairs({.causal = true, .past = 3}) == 4 + 5 + 6 + 7);
-  CHECK(pairs({.causal = true, .past = 8}) == 9 + 10 + 10 + 10);  // the last two stand behind all keys
+  CHECK(pairs({.causal = true, .past = 8}) == 9 + 10 + 10 + 10);  // the last two come after all keys
   CHECK(pairs({.causal = true, .before = 1}) == 1 + 2 + 2 + 2);
   CHECK(pairs({.causal = true, .past = 3, .before = 2}) == 3 + 3 + 3 + 3);
   CHECK(pairs({.before = 1, .after = 2}) == 3 + 4 + 4 + 4);
   CHECK(pairs({.before = 0}) == 10 + 9 + 8 + 7);
-  // Nominal multiply-adds stay those of all pairs; a mask adds 1, a cap 3.
+  // The nominal multiply-adds are still those of all pairs; a mask adds 1, a cap 3.
   const op::Attention causal{.q = {2, 8, 4, 64}, .k = {2, 2, 10, 64}, .v = {2, 2, 10, 32}, .causal = true};
   CHECK(causal.arithmetic().macs == std::int64_t{2 * 8 * 4 * 10} * 96);
   op::Attention capped = causal;
   capped.mask = {4, 10};
   capped.capped = true;
   CHECK(capped.arithmetic().flops - causal.arithmetic().flops == 2 * 8 * 10 * (1 + 3));
-  // Queries 0 to 3 at places 5 to 8, each with 2 keys before it: keys 3 to 8 are read, 6 of 10.
+  // Queries 0 to 3 at positions 5 to 8, each with 2 keys before it: keys 3 to 8 are read, 6 of 10.
   const op::Attention window{
       .q = {1, 8, 4, 64}, .k = {1, 2, 10, 64}, .v = {1, 2, 10, 32}, .causal = true, .past = 5, .before = 2};
   CHECK(window.operands().inputs[1].touched == 2 * 6 * 64);
@@ -240,7 +240,7 @@ TEST_CASE("ONNX RotaryEmbedding is a layer", "[op]") {
   });
   // The first 32 of the 64 elements of each of 12 * 128 rows.
   CHECK(op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 16}, .turned = 32}.arithmetic().flops == 12 * 128 * 32 * 3.0);
-  // 12 * 128 * 64 elements, each two products and a sum.
+  // 12 * 128 * 64 elements, each with two products and a sum.
   CHECK(op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 32}}.arithmetic().flops == 98304.0 * 3);
   CHECK_FALSE(op::Rotary{.x = {12, 128, 63}, .angles = {1, 128, 63}}.consistent());
   CHECK_FALSE(op::Rotary{.x = {12, 128, 64}, .angles = {1, 128, 16}}.consistent());
@@ -306,8 +306,8 @@ TEST_CASE("Recurrent layers are read from LSTM, GRU and RNN", "[op]") {
            .set("hidden_size", 32),
        "Recurrent/u8/x=50x2x40/hidden=32/weight_type=i8"},
   });
-  // 50 * 2 steps of 32 units with 4 gates over 40 inputs and 32 states; element by element 9 and 6 for peepholes. The
-  // first step has no states where none are given.
+  // 50 * 2 steps of 32 units with 4 gates over 40 inputs and 32 states; 9 element-wise operations, and 6 for peepholes.
+  // The first step has no states if none are given.
   const double all_steps = 50.0 * 2 * 32 * (2 * 4 * 72 + 15), states = 2 * 32 * 2 * 4 * 32;
   CHECK(op::Recurrent{.x = {50, 2, 40}, .hidden = 32, .initial_state = true, .peepholes = true}.arithmetic().flops ==
         all_steps);
@@ -333,7 +333,7 @@ TEST_CASE("Recurrent layers are read from LSTM, GRU and RNN", "[op]") {
                       .out({50, 1, 2, 32})
                       .set("activations", Attribute(std::vector<std::string>{"Relu"}))
                       .layer()));
-  // 50 steps * 2 sequences * 2 directions * 32 units, each 4 gates of 40 + 32 inputs.
+  // 50 steps * 2 sequences * 2 directions * 32 units, each with 4 gates of 40 + 32 inputs.
   CHECK(op::Recurrent{.x = {50, 2, 40}, .hidden = 32, .directions = 2}.arithmetic().macs ==
         std::int64_t{50} * 2 * 2 * 32 * 4 * 72);
 }

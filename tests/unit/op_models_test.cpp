@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every node of the 44 models becomes a layer of its own kind, with the multiply-adds that others count.
+// Every node of the 44 models becomes a layer of its own kind, with multiply-adds that agree with other sources.
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>

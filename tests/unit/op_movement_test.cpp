@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves or converts elements, and what moves nothing.
+// Operators that move or convert elements, and operators that move nothing.
 #include "support/catch.hpp"
 #include "support/single_node.hpp"
 #include <benanza/model/layer.hpp>

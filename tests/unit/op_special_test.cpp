@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses, transforms, samplings and other operators of few models: spellings, and exact counts.
+// Losses, transforms, samplings and other operators that few models have: spellings, and exact counts.
 #include "support/catch.hpp"
 #include "support/single_node.hpp"
 #include <benanza/model/layer.hpp>
@@ -107,7 +107,7 @@ TEST_CASE("Samplings count their taps", "[op]") {
            .set("pads", Dims{0, 0, 0, 0}),
        "DeformConv/f32/x=1x4x5x5/w=6x4x3x3/bias=1/mask=1"},
   });
-  // 2 images, 3 channels, 4 * 5 points, 4 taps of a multiply-add; all may lie outside of x.
+  // 2 images, 3 channels, 4 * 5 points, 4 taps with one multiply-add each; all may lie outside of x.
   const op::GridSample grid{.x = {2, 3, 8, 9}, .out = {4, 5}};
   CHECK(flops(grid) == 2 * 3 * 20 * 4 * 2);
   CHECK(bytes(grid) == (2 * 20 * 2 + 120) * 4);
@@ -119,7 +119,7 @@ TEST_CASE("Samplings count their taps", "[op]") {
   const op::RoiAlign boxes{.x = {1, 2, 16, 16}, .boxes = 3, .out = {7, 7}, .samples = 2};
   CHECK(flops(boxes) == 3 * 2 * 49 * 4 * 8);
   CHECK(bytes(boxes) == (12 + 294) * 4 + 3 * 8);
-  // 6 * 9 elements of 4 * 9 multiply-adds; a bias adds one each; all taps may be shifted out of x.
+  // 6 * 9 elements with 4 * 9 multiply-adds; a bias adds one each; all taps may be shifted out of x.
   op::DeformConv conv{.x = {1, 4, 5, 5}, .w = {6, 4, 3, 3}};
   CHECK(cost(Layer(conv)).macs == 54 * 36);
   CHECK(flops(conv) == 2 * 54 * 36);
@@ -141,11 +141,11 @@ TEST_CASE("A loss reads the scores of its targets, a softmax before it all of th
       {"cross entropy", SingleNode("SoftmaxCrossEntropyLoss").in({4, 10}).in({4}, DataType::i32).out({}).out({4, 10}),
        "Loss/f32/x=4x10x1/softmax=1/log_prob=1/target_type=i32"},
   });
-  // 24 targets: their scores, places of 8 bytes, 10 weights, 24 results.
+  // 24 targets: their scores, indices of 8 bytes, 10 weights, 24 results.
   const op::Loss picked{.x = {4, 10, 6}, .reduction = op::LossReduction::none, .weighted = true};
   CHECK(flops(picked) == 24);
   CHECK(bytes(picked) == 24 * 4 + 24 * 8 + 10 * 4 + 24 * 4);
-  // Exponential and sum of 240 scores, and the logarithm of each probability.
+  // The exponential and the sum of 240 scores, and the logarithm of each probability.
   CHECK(flops(op::Loss{.x = {4, 10, 6}, .softmax = true}) == 2 * 240 + 24);
   CHECK(flops(op::Loss{.x = {4, 10, 6}, .softmax = true, .log_prob = true}) == 3 * 240 + 24);
   CHECK(bytes(op::Loss{.x = {4, 10, 6}, .softmax = true}) == 240 * 4 + 24 * 8 + 4);
@@ -163,7 +163,7 @@ TEST_CASE("Fourier transforms count the fewest operations known", "[op]") {
        "Fourier/f32/x=2x33x1/length=64/inverse=1/one_sided=1"},
       {"of opset 17, longer than the signal", SingleNode("DFT", 17).in({2, 10, 1}).ints({16}).out({2, 16, 2}),
        "Fourier/f32/x=2x10x1/length=16/real=1"},
-      // 10 transforms of 3 numbers have first bins of 40 operations, 6 of 5 have 48, and 15 of 2 take 60.
+      // 10 transforms of 3 numbers have first bins of 40 operations, 6 transforms of 5 have 48, and 15 of 2 have 60.
       {"an axis at run time", SingleNode("DFT", 20).in({2, 5, 3, 2}).none().in({}, i64).out({2, 5, 3, 2}),
        "Fourier/f32/x=10x3x1/length=3"},
       {"an axis at run time that the result tells",
@@ -174,16 +174,16 @@ TEST_CASE("Fourier transforms count the fewest operations known", "[op]") {
       {"frames", SingleNode("STFT").in({1, 400, 1}).ints({8}).weight({16}).out({1, 49, 9, 2}),
        "Fourier/f32/x=1x400x1/length=16/real=1/one_sided=1/frames=49/step=8/window=1"},
   });
-  // Johnson and Frigo (2007), table I: 1152 of 64 complex numbers (split radix: 1160), 2792 of 128 (2824).
+  // Johnson and Frigo (2007), table I: 1152 for 64 complex numbers (split radix: 1160), 2792 for 128 (2824).
   CHECK(flops(op::Fourier{.x = {2, 64, 3}, .length = 64}) == Approx(6.0 * 1152));
   CHECK(flops(op::Fourier{.x = {1, 128, 1}, .length = 128}) == Approx(2792.0));
-  // Real numbers: 168 / 2 - 16 + 2 of 16 (the split radix: 2 * 16 * 4 - 4 * 16 + 6).
+  // Real numbers: 168 / 2 - 16 + 2 for 16 (split radix: 2 * 16 * 4 - 4 * 16 + 6).
   CHECK(flops(op::Fourier{.x = {1, 16, 1}, .length = 16, .real = true}) == Approx(70.0));
   CHECK(flops(op::Fourier{.x = {1, 9, 1}, .length = 16, .inverse = true, .one_sided = true}) == Approx(70.0));
-  // No minimum is known: 11 complex additions make the first bin; of 10 numbers and zeros 9.
+  // No minimum is known: 11 complex additions for the first bin; 9 for 10 numbers and zeros.
   CHECK(flops(op::Fourier{.x = {1, 12, 1}, .length = 12}) == 22);
   CHECK(flops(op::Fourier{.x = {1, 10, 1}, .length = 16}) == 18);
-  // 49 frames of 16 samples, 8 apart: frames 0, 2, ... 48 share none.
+  // 49 frames of 16 samples, one every 8 samples: frames 0, 2, ... 48 share no samples.
   const op::Fourier frames{
       .x = {1, 400, 1}, .length = 16, .real = true, .one_sided = true, .frames = 49, .step = 8, .window = true};
   CHECK(flops(frames) == Approx(25.0 * 70));
@@ -205,7 +205,7 @@ TEST_CASE("What is written without reading counts what is written", "[op]") {
   CHECK(flops(op::Generate{.fn = op::GenerateFn::range, .y = {10}}) == 10);
   CHECK(bytes(op::Generate{.fn = op::GenerateFn::eye, .y = {3, 4}}) == 12 * 4);
   CHECK(bytes(op::OneHot{.y = {16, 10, 2}}) == 32 * 8 + 2 * 4 + 320 * 4);
-  // 2 * 8 * 3 * 16 elements are read and written, two places of 8 bytes.
+  // 2 * 8 * 3 * 16 elements are read and written, and two indices of 8 bytes.
   CHECK(bytes(op::TensorScatter{.x = {2, 8, 100, 16}, .length = 3}) == 2 * 768 * 4 + 2 * 8);
 }
 

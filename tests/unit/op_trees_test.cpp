@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tree ensembles: what a layer has of a node's trees, and exact counts.
+// Tree ensembles: the properties of a node's trees that a layer has, and exact counts.
 #include "support/catch.hpp"
 #include "support/single_node.hpp"
 #include <benanza/model/layer.hpp>
@@ -74,12 +74,12 @@ TEST_CASE("A tree ensemble counts comparisons and weights of each row", "[op]") 
   CHECK(forest.first_branch(2) == 4);
   CHECK(forest.first_leaf(1) == 4);
   CHECK(forest.first_leaf(2) == 6);
-  // For each row 3 comparisons, 2 * 2 weights, 4 scores to find the label in.
+  // Per row 3 comparisons, 2 * 2 weights, and 4 scores among which to find the label.
   CHECK(cost(Layer(forest)).flops.value == 32 * (3 + 4 + 4));
-  // 3 features of each row; 3 thresholds and the features that they are for; 4 weights and their targets; a label and 4
-  // scores of each row.
+  // 3 features per row; 3 thresholds and the indices of their features; 4 weights and their targets; a label and 4
+  // scores per row.
   CHECK(cost(Layer(forest)).bytes().value == 32 * 3 * 4 + 3 * 4 + 3 + 4 * 4 + 4 + 32 * 8 + 32 * 4 * 4);
-  // A weight for each target needs no names. 5 operations of a score for a softmax, 1 for an average.
+  // With a weight for each target no targets are stored. 5 operations per score for a softmax, 1 for an average.
   const op::TreeEnsemble whole{.x = {1, 300},
                                .trees = 5,
                                .comparisons = 20,
@@ -88,7 +88,7 @@ TEST_CASE("A tree ensemble counts comparisons and weights of each row", "[op]") 
                                .aggregate = op::TreeAggregate::average,
                                .transform = op::TreeTransform::softmax};
   CHECK(cost(Layer(whole)).flops.value == 20 + 5 * 3 + 3 * 6);
-  // 20 features, 20 thresholds, 20 times 2 bytes that tell one of 300 features, 15 weights, 3 scores.
+  // 20 features, 20 thresholds, 20 times 2 bytes to select one of 300 features, 15 weights, 3 scores.
   CHECK(cost(Layer(whole)).bytes().value == 20 * 4 + 20 * 4 + 20 * 2 + 15 * 4 + 3 * 4);
 }
 

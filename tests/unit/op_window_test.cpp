@@ -90,7 +90,7 @@ TEST_CASE("Spellings of one convolution have one signature", "[op]") {
            .set("auto_pad", "SAME_LOWER")
            .set("strides", Dims{2, 2}),
        "Conv/f32/x=1x3x224x224/w=8x3x3x3/pads=1x1x0x0/strides=2x2"},
-      // Dilation 2 reaches 5 cells: 7 + 4 in all, 2 on each side.
+      // Dilation 2 covers 5 cells: 7 + 4 in all, 2 on each side.
       {"SAME, dilated",
        SingleNode("Conv")
            .in({1, 3, 7, 7})
@@ -195,7 +195,7 @@ TEST_CASE("Pools: global ones, ceil_mode and padding have one spelling", "[op]")
       {"count_include_pad of ceil_mode's cells alone",
        average({1, 8, 8, 8}).set("count_include_pad", 1).set("ceil_mode", 1),
        "Pool/f32/mode=average/x=1x8x8x8/kernel=3x3/pads=0x0x1x1/strides=2x2"},
-      // 6 + 1 + 1: ceil(5 / 2) + 1 = 4 positions, the last at 6 < 7, reaching 9: one cell more.
+      // 6 + 1 + 1: ceil(5 / 2) + 1 = 4 positions, the last one at 6 < 7, ending at 9: one cell more.
       {"both", average({1, 8, 6, 6}).set("pads", Dims{1, 1, 1, 1}).set("count_include_pad", 1).set("ceil_mode", 1),
        "Pool/f32/mode=average/x=1x8x6x6/kernel=3x3/pads=1x1x2x2/strides=2x2/include_pad=1/ceil_pads=1x1"},
       {"indices", max_pool({1, 8, 9, 9}, {1, 8, 4, 4}).out({1, 8, 4, 4}, DataType::i64),
@@ -272,8 +272,8 @@ TEST_CASE("The FLOPs of a convolution and of its gradient count in-range taps on
               CHECK(x.touched.value_or(x.elements()) == std::int64_t{6} * static_cast<std::int64_t>(read.size()));
               CHECK(conv.arithmetic().flops == 2.0 * 2 * 5 * 3 * static_cast<double>(taps));
               CHECK(conv.arithmetic().macs == std::int64_t{30} * outputs * kernel);
-              // The gradient maps 5 channels of `outputs` positions back to 3 channels of `size`; what the last stride
-              // left over is output padding.
+              // The gradient maps 5 channels of `outputs` positions back to 3 channels of `size`; the remainder of the
+              // last stride is output padding.
               const op::ConvTranspose back{.x = {2, 5, 1, outputs},
                                            .w = {5, 3, 1, kernel},
                                            .pads = {0, begin, 0, end},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operators in docs/operators.md is the list in the code.
+// The table of operators in docs/operators.md agrees with the list in the code.
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
 
@@ -25,7 +25,7 @@ std::string row() {
   return text + " |\n";
 }
 
-/// The last operator takes what no other describes.
+/// The last operator stands for everything that no other one describes.
 template <std::size_t... I>
 std::string rows(std::index_sequence<I...>) {
   return (row<std::variant_alternative_t<I, Layer>>() + ...);

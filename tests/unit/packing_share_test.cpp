@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer's share of the time for first visits, where plans have to pack its weights first.
+// A layer's share of the time for first visits, if plans have to pack its weights first.
 #include "../../src/measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
@@ -22,7 +22,7 @@ using test::FakeHost;
 
 op::MatMul product(std::int64_t k, std::int64_t n) { return {.a = {1, k}, .b = {k, n}, .b_constant = true}; }
 
-/// Two plans for products of one row. A call takes 20 ms; to pack the weights takes 1 s for each 4 MiB.
+/// Two plans for products of one row. A call takes 20 ms; packing the weights takes 1 s per 4 MiB.
 class Packer final : public Backend {
  public:
   explicit Packer(FakeHost& host) : host_(host) {}
@@ -77,9 +77,9 @@ class Packer final : public Backend {
 }  // namespace
 
 // Selection gets 60 % of 10 s. The large layer claims 2.5 ms, 0.5 ms for a call and 4.2 ms for 4.2 MB of weights. Each
-// small layer claims 2.5 ms, and there are nine. So the large layer gets 7.2 / 29.7 of 6 s, which is 1.4 s. Packing for
-// its first plan takes 1 s, and a few calls follow; then there is time for the second plan. Without the weights, the
-// layer would get 3.0 / 25.5 of 6 s, which is 0.7 s: too little for a second plan.
+// of the nine small layers claims 2.5 ms. So the large layer gets 7.2 / 29.7 of 6 s, which is 1.4 s. Packing for its
+// first plan takes 1 s, and a few calls follow; then there is time for the second plan. Without the weights, the layer
+// would get 3.0 / 25.5 of 6 s, which is 0.7 s: too little for a second plan.
 TEST_CASE("a layer with many weights gets time to pack them for more than one plan") {
   FakeHost host;
   const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<Packer>(host)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good predictions are, on the layer times of four GPUs that the original Benanza published. Expected values:
-// recomputed from the published tables by a script in another language, and the bounds that the methods have to keep.
+// The accuracy of predictions, on the layer times of four GPUs that the original Benanza published. Expected values:
+// recomputed from the published tables by a script in another language, and the limits that the methods have to keep.
 #include "support/catch.hpp"
 #include "support/devices2019.hpp"
 #include <benanza/detail/quantile.hpp>
@@ -34,7 +34,7 @@ double mean_error(std::int64_t batch, Method method) {
   return sum / count;
 }
 
-/// The largest over ordered pairs of GPUs of what 90 % of the totals are off at most, over all models and batch sizes.
+/// The largest error of 90 % of the totals, over ordered pairs of GPUs, for all models and batch sizes.
 double spread_over(Method method, const std::function<bool(const Totals&)>& counts) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> of_pair;
   for (const auto& total : all_totals())
@@ -44,7 +44,7 @@ double spread_over(Method method, const std::function<bool(const Totals&)>& coun
   return std::exp(largest);
 }
 
-/// The same of single layers, each weighted by its time.
+/// The same for single layers, each weighted by its time.
 double layer_spread(PredictionMethod method) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::pair<double, double>>> of_pair;
   for (const auto& total : all_totals())
@@ -131,7 +131,7 @@ TEST_CASE("the intervals hold nine of ten totals of devices that they were not m
     std::printf("%-16s %22.2f %10.1f %%\n", std::string(enum_names(method)[static_cast<std::size_t>(method)]).c_str(),
                 factor, 100.0 * held / count);
     CHECK(held >= 0.9 * count);
-    // What the program takes is this factor, rounded up.
+    // The program's constant is this factor, rounded up.
     CHECK(spread_of(method).of_total >= factor);
     CHECK(spread_of(method).of_total <= factor * 1.05);
     const double of_layer = layer_spread(method);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions of small models, by hand.
+// Predictions for small models, by hand.
 #include "support/graph_builder.hpp"
 #include "support/results_support.hpp"
 #include <benanza/bounds/analyze.hpp>
@@ -11,7 +11,7 @@ namespace {
 using namespace benanza;
 using benanza::testing::GraphBuilder;
 
-/// A GPU of 10 multiprocessors of 64 lanes: at 1 GHz 1.28 TFLOP/s, 100 GB/s of memory unless said otherwise.
+/// A GPU with 10 multiprocessors of 64 lanes: 1.28 TFLOP/s at 1 GHz, 100 GB/s of memory unless given otherwise.
 DeviceRecord gpu(const std::string& name, double processors = 10, double hz = 1e9, double bytes_per_s = 1e11) {
   DeviceRecord record{.device = name,
                       .processors = Processors{.accelerator = true,
@@ -71,8 +71,8 @@ TEST_CASE("a model on the device that it was measured on takes as long as there"
 }
 
 TEST_CASE("without rows of the target FLOPs and bytes decide, and an interval says how far off that may be") {
-  // 2 x 4096^2 FLOPs over 67,141,632 bytes are half a FLOP a byte; the ridge of B is 1.28e12 / 5e10 = 25.6.
-  // g = 1 - 0.49976 / 51.2 = 0.99024. T = 10 ms x 2^g x 1^(1-g) = 10 ms x 1.98651.
+  // 2 x 4096^2 FLOPs over 67,141,632 bytes are half a FLOP per byte; the ridge of B is 1.28e12 / 5e10 = 25.6. g = 1 -
+  // 0.49976 / 51.2 = 0.99024. T = 10 ms x 2^g x 1^(1-g) = 10 ms x 1.98651.
   const ModelLayers model = product(4096);
   const ResultDatabase rows = rows_of({{signature_of(model), 0.01}});
   const Prediction on_b = predicted(model, rows, gpu("A"), {.record = gpu("B", 10, 1e9, 5e10), .price = 2.0});
@@ -84,8 +84,8 @@ TEST_CASE("without rows of the target FLOPs and bytes decide, and an interval sa
 }
 
 TEST_CASE("the floor of the target bounds a prediction from below") {
-  // Measured in 1 us, which memory cannot do: 67,125,248 bytes are read at 100 GB/s in 671.25248 us; 16,384 bytes
-  // written add 0.16384 us.
+  // Measured in 1 us, which memory does not allow: 67,125,248 bytes are read at 100 GB/s in 671.25248 us; 16,384 bytes
+  // that are written add 0.16384 us.
   const ModelLayers model = product(4096);
   const Prediction same = predicted(model, rows_of({{signature_of(model), 1e-6}}), gpu("A"), {.record = gpu("B")});
   CHECK(same.total.time.value == Approx(671.41632e-6));
@@ -95,8 +95,8 @@ TEST_CASE("the floor of the target bounds a prediction from below") {
 }
 
 TEST_CASE("rows that keep their kernels scale by waves") {
-  // One kernel of 100 blocks of 256 threads with 32 registers: 8 blocks on a multiprocessor, by 2,048 threads. A has 10
-  // multiprocessors, a wave is 80 blocks, 100 take two; B has 20, a wave is 160, one is enough.
+  // One kernel with 100 blocks of 256 threads and 32 registers: 8 blocks per multiprocessor, limited by 2,048 threads.
+  // A has 10 multiprocessors: a wave is 80 blocks, 100 blocks take two waves. B has 20: a wave is 160, one is enough.
   const auto with_limits = [](DeviceRecord record) {
     record.processors->limits =
         SmLimits{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
@@ -129,7 +129,7 @@ TEST_CASE("a row of the target is taken as it is, and is not called predicted") 
 }
 
 TEST_CASE("rows of other layers of the target give ratios") {
-  // Products of 1,000 to 2,000 on both devices, three times as long on B; the model's is within.
+  // Products of 1,000 to 2,000 on both devices, three times as slow on B; the model's product lies between them.
   std::vector<std::pair<std::string, double>> here, there;
   for (std::int64_t k = 1000; k <= 2000; k += 100) {
     const std::string signature = signature_of(product(k));

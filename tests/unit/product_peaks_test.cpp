@@ -98,9 +98,9 @@ TEST_CASE("a product that ran below the highest clock gives the peak of the high
     REQUIRE(rows.size() == 1);
     return rows[0].value;
   };
-  // 819.2 MFLOP/s at 1.2 GHz are 0.6827 FLOPs a cycle, and 1228.8 MFLOP/s at 1.8 GHz.
+  // 819.2 MFLOP/s at 1.2 GHz are 0.6827 FLOPs per cycle, and 1228.8 MFLOP/s at 1.8 GHz.
   CHECK(peak(1.8e9) == Approx(1228.8e6).epsilon(0.02));
   CHECK(peak(0) == Approx(819.2e6).epsilon(0.02));
-  device->least_clock_time = 1e3;  // the device does not tell what clock it ran at
+  device->least_clock_time = 1e3;  // the device does not report the clock at which it ran
   CHECK(peak(1.8e9) == Approx(819.2e6).epsilon(0.02));
 }

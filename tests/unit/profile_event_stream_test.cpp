@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splitting of huge JSON arrays, and the bytes that files are read as.
+// Splitting of huge JSON arrays, and reading of files byte by byte.
 #include "profile/event_stream.hpp"
 #include "profile/trace_event.hpp"
 #include "support/profile_support.hpp"
@@ -66,8 +66,8 @@ TEST_CASE("events of a bare array and of an object come one by one, each with it
 }
 
 TEST_CASE("events across the borders of what is read at a time are whole") {
-  // Chunks are 64 KiB, then 1 MiB: 3 MB of events, of which each ends in an escaped quote and a backslash, put every
-  // character of one at a border sooner or later.
+  // Chunks are 64 KiB, then 1 MiB. In 3 MB of events, each of which ends in an escaped quote and a backslash, every
+  // character of an event is at a border sooner or later.
   const Folder folder;
   std::string text = "[", event;
   std::size_t count = 0;

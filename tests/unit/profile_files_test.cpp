@@ -66,7 +66,7 @@ TEST_CASE("ONNX Runtime's profile of a loop has the nodes of its body inside it"
   CHECK(profile.records.size() == 37);  // 12 times three, and the loop
   const auto& loop = profile.records[0];
   CHECK(loop.name == "Loop_0");
-  CHECK(loop.nodes.empty());  // unnamed: its name is made of operator and index
+  CHECK(loop.nodes.empty());  // unnamed: its name consists of operator and index
   CHECK(microseconds(loop.times) == std::vector<double>{1265, 1013, 889, 999});
   double inside = 0;
   for (std::size_t i = 1; i < profile.records.size(); ++i) {
@@ -103,7 +103,7 @@ TEST_CASE("oneDNN's log of six primitives, with and without timestamps") {
     CHECK(profile->version == "3.2.0");
     CHECK(profile->threads == 2);
     CHECK(profile->device == "Intel AVX2");
-    CHECK(profile->warm_ups == 2);  // the first two of five were slower by far
+    CHECK(profile->warm_ups == 2);  // the first two of five were much slower
     REQUIRE(profile->records.size() == 6);
     const char* ops[] = {"reorder", "convolution", "pooling", "reorder", "matmul", "eltwise"};
     for (std::size_t i = 0; i < 6; ++i) CHECK(profile->records[i].op == ops[i]);
@@ -158,7 +158,7 @@ TEST_CASE("real files that are cut off or damaged are refused with their byte, o
     };
     for (std::size_t part = 1; part < 60; ++part) {
       const std::string error = outcome(text.substr(0, text.size() * part / 60));
-      // The head of a table may be a table; that of a JSON file is not, unless it is too short to tell.
+      // The head of a table may be a table; that of a JSON file is not, unless it is too short to be recognised.
       if (json) CHECK_THAT(error, Catch::Contains("the middle of the JSON") || Catch::Contains("of no known format"));
     }
     for (int i = 0; i < 200; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's traces. Those made up here have the form that libkineto writes for a GPU; expected values are sums of the
-// times in them.
+// PyTorch's traces. Those that are made up here have the form that libkineto writes for a GPU; expected values are sums
+// of the times in them.
 #include "support/profile_support.hpp"
 
 namespace {
@@ -23,7 +23,7 @@ std::string trace(const std::vector<std::string>& events) {
   return text + R"(],"traceName":"x.json","displayTimeUnit":"ms"})";
 }
 
-/// Steps of 1000 us: linear (100) launches a kernel (15) that waits 20 us for its turn, then a synchronisation.
+/// Steps of 1000 us: linear (100) launches a kernel (15) that waits for 20 us, then a synchronisation.
 std::vector<std::string> step(int number, double scale = 1) {
   const double at = 1e6 + 10'000.0 * number;
   const std::string id = std::to_string(100 + number), correlation = std::to_string(900 + number);
@@ -81,7 +81,7 @@ TEST_CASE("a trace of a GPU gives operators, calls and kernels, each under what 
   CHECK(microseconds(kernel.times)[0] == Approx(45));
   const auto& copy = profile.records[4];
   CHECK(copy.activity == Activity::copy);
-  CHECK(copy.parent == 0);  // no call of its correlation: the operator of its External id
+  CHECK(copy.parent == 0);  // no call with its correlation: the operator of its External id
   CHECK(profile.records[5].activity == Activity::wait);
   CHECK(!profile.records[5].parent);
   CHECK(profile.total_only.empty());
@@ -100,7 +100,7 @@ TEST_CASE("warm-ups of a trace are dropped, as found or as told") {
 
 TEST_CASE("a pass lasts until the device is done") {
   auto events = steps({1, 1});
-  // Launched at 1010030 within the first step, done 500 us behind the step's end of 1011000.
+  // Launched at 1010030 within the first step, done 500 us after the step's end at 1011000.
   events.push_back(event("cuda_runtime", "cudaLaunchKernel", 1'010'200, 1, R"("correlation":77)"));
   events.push_back(event("kernel", "late", 1'011'400, 100, R"("device":0,"stream":8,"correlation":77)", 70));
   CHECK(microseconds(read_text(trace(events), {.warm_ups = 0}).latencies) == std::vector<double>{1500, 1000});
@@ -162,7 +162,7 @@ TEST_CASE("what a trace cannot say is said") {
   CHECK(warned(profile, "1 of 5 kernels ran as part of a CUDA graph"));
 
   events = steps({1, 1});
-  events.push_back(event("cpu_op", "crossing", 1'010'050, 100));  // begins in aten::linear, ends behind it
+  events.push_back(event("cpu_op", "crossing", 1'010'050, 100));  // begins in aten::linear, ends after it
   CHECK(warned(read_text(trace(events)), "1 events begin inside another one of their thread and end after it"));
   auto text = trace(steps({1, 1}));
   text.replace(text.find("schemaVersion\":1"), 16, "schemaVersion\":9");
@@ -184,11 +184,11 @@ TEST_CASE("steps of two models in one trace support the total alone") {
     return read_text(trace(events), {.warm_ups = 0});
   };
   const auto two = alternating({"a", "b", "a", "b"});
-  // One record of the four of a pass is in more than half of the passes.
+  // Only one of the four records of a pass is in more than half of the passes.
   CHECK_THAT(two.total_only, Catch::Contains("4 of 4 passes share less than half of their records"));
   CHECK(two.latencies.size() == 4);
   CHECK(alternating({"a", "a", "a", "a"}).total_only.empty());
-  CHECK(alternating({"a", "a", "b", "a", "a"}).total_only.empty());  // one odd pass of five
+  CHECK(alternating({"a", "a", "b", "a", "a"}).total_only.empty());  // one odd pass out of five
   CHECK_THAT(alternating({"a", "a", "b"}).total_only, Catch::Contains("1 of 3 passes"));
 }
 

@@ -36,7 +36,7 @@ TEST_CASE("a log of oneDNN 2 gives primitives, and reorders apart") {
   CHECK(profile.version == "2.6.3");
   CHECK(profile.threads == 2);
   CHECK(profile.device == "Intel AVX-512 with Intel DL Boost");
-  // r c r c r c r c r: from its start on, every second one is the same; four passes of (r c) and a reorder left over.
+  // r c r c r c r c r: from its start on, it repeats every two records; four passes of (r c), and one reorder is left.
   REQUIRE(profile.records.size() == 2);
   CHECK(warned(profile, "4 passes found by repetition of 2 records"));
   CHECK(warned(profile, "1 primitives outside of the 4 passes"));
@@ -68,7 +68,7 @@ TEST_CASE("a version of lines that is not known is said once") {
 }
 
 TEST_CASE("columns are those that the log names") {
-  // Version 3.4 and later: a version, a component, and descriptors with colons; here with the columns in another order.
+  // Version 3.4 and later: a version, a component, and descriptors with colons; here the columns are in another order.
   const auto profile = read_text(
       "onednn_verbose,v1,info,oneDNN v3.5.0 (commit abc)\n"
       "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:16\n"

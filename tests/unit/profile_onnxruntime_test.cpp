@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime's profiles: made up ones, whose values are sums of the times in them, and real ones.
+// ONNX Runtime's profiles: made-up ones, whose expected values are sums of the times in them, and real ones.
 #include "support/profile_support.hpp"
 
 namespace {
@@ -92,7 +92,7 @@ TEST_CASE("nodes of an asynchronous provider support no claim about layers, unle
   CHECK(record(bare, "conv1").activity == Activity::call);
   CHECK(bare.latencies.size() == 2);
 
-  // Kernels behind their node in the file, on the device later than the end of the first pass.
+  // Kernels follow their node in the file; on the device they are later than the end of the first pass.
   for (int pass = 0; pass < 2; ++pass) {
     const auto after = std::find_if(events.begin(), events.end(), [&](const std::string& text) {
       return text.find("conv1_kernel_time") != std::string::npos &&

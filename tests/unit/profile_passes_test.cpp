@@ -38,10 +38,10 @@ TEST_CASE("a sequence is cut where it repeats") {
   CHECK(repetitions("xyzabcabcabc") == std::vector<Stretch>{{3, 6}, {6, 9}, {9, 12}});
   // Autotuning in the first pass: other kernels there.
   CHECK(repetitions("aqqbcabcabcabc") == std::vector<Stretch>{{5, 8}, {8, 11}, {11, 14}});
-  // Kernels of the set-up repeat too, each less often than what a pass has: eight of them twice, the passes are five.
+  // Kernels of the set-up repeat too, but less often than those of a pass: eight of them twice, with five passes.
   CHECK(repetitions("ppqqrrsszzyyxxwwabcdabcdabcdabcdabcd") ==
         std::vector<Stretch>{{16, 20}, {20, 24}, {24, 28}, {28, 32}, {32, 36}});
-  // Blocks that repeat inside of a pass are not passes: b occurs six times, the pass is from a to c.
+  // Blocks that repeat within a pass are not passes: b occurs six times, a pass is from a to c.
   CHECK(repetitions("abbbcabbbc") == std::vector<Stretch>{{0, 5}, {5, 10}});
   CHECK(repetitions("abababcabababc") == std::vector<Stretch>{{0, 7}, {7, 14}});
   // Everything occurs twice in a pass.
@@ -87,7 +87,7 @@ TEST_CASE("repetitions are passes where they go on to the end, or begin after id
   for (std::size_t i = 2; i < 20; i += 3) idle[i] = 2;  // passes, if the device idles before each
   CHECK(passes(blocks, idle).size() == 6);
   CHECK(said("6 passes found by repetition of 3 records"));
-  // As many as told: several repetitions each, or all in one pass.
+  // The given number of passes: several repetitions each, or all in one pass.
   CHECK(passes("abcabcabcabc", {}, 2) == Stretches{{0, 6}, {6, 12}});
   CHECK(warnings.empty());
   CHECK(passes(blocks, {}, 1) == Stretches{{0, 21}});
@@ -95,7 +95,7 @@ TEST_CASE("repetitions are passes where they go on to the end, or begin after id
   CHECK_THROWS_WITH(passes("abcabcabc", {}, 2), Catch::Contains("its 9 records repeat 3 times, expected 2 passes"));
   CHECK_THROWS_AS(passes("abc", {}, 2), InputError);
   CHECK_THROWS_AS(passes("abc", {}, 0), UsageError);
-  // The whole sequence, or none of it: no word about a file of one pass.
+  // The whole sequence, or nothing of it: no warning for a file with one pass.
   CHECK(passes("abab", {}, {}, Covering::whole) == Stretches{{0, 2}, {2, 4}});
   CHECK(said("2 passes found by repetition of 2 records"));
   CHECK(passes("xabab", {}, {}, Covering::whole) == Stretches{{0, 5}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles in tables: OpenVINO's counters, plain CSV, Google Benchmark's JSON; and files of no known format.
+// Profiles in tables: OpenVINO's counters, plain CSV, Google Benchmark's JSON; and files of unknown formats.
 #include "support/profile_support.hpp"
 
 namespace {
@@ -80,13 +80,13 @@ TEST_CASE("a plain CSV of layers is in the order of the engine") {
   REQUIRE(passes.records.size() == 2);
   CHECK(microseconds(passes.records[0].times) == std::vector<double>{4000, 4100});
   CHECK(warned(passes, "3 passes found by repetition of 2 records"));
-  // The same rows may be one pass of two equal blocks: the file does not say it, the caller can.
+  // The same rows may be one pass of two equal blocks: the file does not show it, but the caller can tell.
   const std::string blocks = "layer,time_ms\nconv,4\nrelu,1\nconv,4\nrelu,1\n";
   CHECK(warned(read_text(blocks), "2 passes found by repetition of 2 records"));
   const auto one = read_text(blocks, {.passes = 1});
   CHECK(one.records.size() == 4);
   CHECK(one.warnings.empty());
-  // A name twice in one pass is two layers.
+  // A name that occurs twice in one pass is two layers.
   CHECK(read_text("layer,time_ms\nconv,9\nrelu,1\nfc,4\nrelu,1\n").records.size() == 4);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What trtexec exports, in the form of its versions 8 to 11; the names of layers are those of a real MobileNet engine.
+// What trtexec exports, in the form of versions 8 to 11; the names of layers are those of a real MobileNet engine.
 #include "support/profile_support.hpp"
 
 namespace {
@@ -23,7 +23,7 @@ const std::string times_text = R"json([
 ]
 )json";
 
-/// `combined` as version 10 writes a tensor's type and format, otherwise apart, as version 11 does.
+/// `combined`: a tensor's type and format in one field, as in version 10; otherwise in two, as in version 11.
 std::string layers_text(bool combined) {
   const std::string i8 = combined ? R"("Format/Datatype": "Thirty-two wide channel vectorized row major Int8 format")"
                                   : R"("Datatype": "Int8", "Format": "Thirty-two wide channel vectorized row major")";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rounds make a total: four at least, and none that contradict what the same rows took in another session.
+// Which rounds make a total: at least four, and none that contradict the times of the same rows in another session.
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include <benanza/bounds/analyze.hpp>
@@ -13,7 +13,7 @@ namespace {
 using namespace benanza;
 using benanza::testing::GraphBuilder;
 
-using Times = std::map<std::string, std::vector<double>>;  ///< in us, of each round, by function
+using Times = std::map<std::string, std::vector<double>>;  ///< in us, per round, by function
 
 const std::map<std::string, std::string> signatures{
     {"relu", "Unary/f32/fn=relu/x=1000"}, {"softmax", "Softmax/f32/x=10x100x1"}, {"tanh", "Unary/f32/fn=tanh/x=1000"}};
@@ -35,13 +35,13 @@ Run session(const Times& times) {
 
 std::vector<double> eight(double us) { return std::vector<double>(8, us); }
 
-/// Two layers.
+/// A model with two layers.
 ModelLayers small_model() {
   GraphBuilder g;
   g.output(g.map("Softmax", {g.map("Relu", {g.input({10, 100})})}));
   return make_model_layers(g.graph());
 }
-/// The same and another one.
+/// The same model with another layer.
 ModelLayers large_model() {
   GraphBuilder g;
   g.output(g.map("Tanh", {g.map("Softmax", {g.map("Relu", {g.input({10, 100})})})}));
@@ -68,7 +68,7 @@ TEST_CASE("a total of fewer than four common rounds is not given, and the bound 
   CHECK(a.partial());
   CHECK(a.missing == std::vector<std::string>{"4 quiet rounds of all layers together (there are 3): measure again"});
   CHECK_FALSE(Within(1000, a.bound(RungName::library)).holds(Seconds{1e-9}));
-  CHECK(a.rows.size() == 4);  // the rows of the layers stand: two in each form
+  CHECK(a.rows.size() == 4);  // the rows of the layers remain: two in each form
   const Run four = session({{"relu", eight(10)}, {"softmax", {20, 20, 20, 20}}});
   CHECK(analyzed(small_model(), {four})[RungName::library].bound->value == Approx(30e-6));
 }
@@ -90,7 +90,7 @@ TEST_CASE("a total of a database without rounds is the sum of its rows, and says
 
 TEST_CASE(
     "a total that the rows of another model contradict is not given until its layers are timed in a quiet session") {
-  // Half the speed: 20 + 40 + 10, where relu and softmax are known to take 10 and 20.
+  // Half the speed: 20 + 40 + 10, while relu and softmax are known to take 10 and 20.
   const Run slow = session({{"relu", eight(20)}, {"softmax", eight(40)}, {"tanh", eight(10)}});
   const Analysis contended = analyzed(large_model(), {quiet_small, slow});
   for (const auto name : measured_rungs) CHECK_FALSE(contended[name].bound);
@@ -102,7 +102,7 @@ TEST_CASE(
 
   const Run quiet = session({{"relu", eight(10)}, {"softmax", eight(20)}, {"tanh", eight(5)}});
   CHECK(analyzed(large_model(), {quiet_small, slow, quiet})[RungName::library].bound->value == Approx(35e-6));
-  // The order of sessions is not what counts.
+  // The order of sessions does not matter.
   CHECK(analyzed(large_model(), {quiet, quiet_small, slow})[RungName::library].bound->value == Approx(35e-6));
 }
 
@@ -114,15 +114,15 @@ TEST_CASE("of sessions within 3 % the latest counts") {
 }
 
 TEST_CASE("a total agrees with its rows where its interval reaches them") {
-  // Totals of 45 and 60 us in turn, group by group: p10 45. By the quietest sessions of each layer it is 35. The
-  // interval reaches it: sections alone are 3.18 * sqrt(2 * 15^2 / 12) = 19.5 us.
+  // Totals of 45 and 60 us alternate, group by group: p10 45. By the quietest sessions of each layer it is 35. The
+  // interval includes it: sections alone are 3.18 * sqrt(2 * 15^2 / 12) = 19.5 us.
   const std::vector<double> unsteady{30, 30, 45, 45, 30, 30, 45, 45};
   const Run wide = session({{"relu", unsteady}, {"softmax", eight(10)}, {"tanh", eight(5)}});
   const Run other = session({{"relu", eight(20)}});
   const Analysis a = analyzed(large_model(), {other, wide});
   CHECK(a[RungName::library].bound->value == Approx(45e-6));
   CHECK(a[RungName::library].uncertainty > 10.0 / 45);
-  // Steady ones are: 45 instead of 35.
+  // The total of steady rounds contradicts its rows: 45 instead of 35.
   const Run steady = session({{"relu", eight(30)}, {"softmax", eight(10)}, {"tanh", eight(5)}});
   CHECK_FALSE(analyzed(large_model(), {other, steady})[RungName::library].bound);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ratios of the nearest layers, and the hull outside of which there are none.
+// Ratios of the nearest layers, and the hull outside of which there are no ratios.
 #include "support/catch.hpp"
 #include <benanza/predict/ratio_database.hpp>
 
@@ -18,7 +18,7 @@ RatioSample sample_of(double time, double flops, double bytes, double ratio, std
           .ratio = ratio};
 }
 
-/// A cube in the logarithms with corners at 1 and e^2 times base values; ratios 1 to 8.
+/// A cube in log space with corners at 1 and e^2 times base values; ratios 1 to 8.
 RatioDatabase cube() {
   RatioDatabase database;
   int corner = 0;
@@ -38,8 +38,9 @@ LayerFeatures at(double time, double flops, double bytes, const std::string& kin
 }  // namespace
 
 TEST_CASE("the median of the five nearest ratios counts") {
-  // Near corner 1 (0, 0, 0): 1 itself, then its three neighbours 2, 3 and 5, then of those at two edges the nearest: 4
-  // (0, 1, 1), since the point is a little further along FLOPs and bytes. The median of 1, 2, 3, 4, 5 is 3.
+  // Near corner 1 (0, 0, 0): 1 itself, then its three neighbours 2, 3 and 5, then the nearest of the corners that are
+  // two edges away: 4 (0, 1, 1), because the point is a little further along FLOPs and bytes. The median of 1, 2, 3, 4,
+  // 5 is 3.
   const auto found = cube().find(at(std::exp(0.1), 1e6 * std::exp(0.2), 1e3 * std::exp(0.2)));
   const auto* ratio = std::get_if<NearestRatio>(&found);
   REQUIRE(ratio);
@@ -62,7 +63,7 @@ TEST_CASE("a layer outside of the hull is refused") {
   CHECK(!inside(5, 5, 5));
   const auto refused = database.find(at(std::exp(9), 1e6, 1e3));
   CHECK(std::get<std::string>(refused) == "outside of what was measured of kind Conv/f32 on both devices");
-  // In the box of all values, but above the plane t + f + b = 2 through three corners of a tetrahedron.
+  // In the bounding box of all values, but above the plane t + f + b = 2 through three corners of a tetrahedron.
   RatioDatabase tetrahedron;
   tetrahedron.add(sample_of(1, 1e6, 1e3, 1, "a"));
   tetrahedron.add(sample_of(std::exp(2), 1e6, 1e3, 1, "b"));
@@ -88,7 +89,7 @@ TEST_CASE("a layer with the same epilogue is nearer") {
   RatioDatabase database = cube();
   LayerFeatures asked = at(std::exp(1), 1e6 * std::exp(1), 1e3 * std::exp(1));
   asked.epilogue = "bias,relu";
-  CHECK(std::get<NearestRatio>(database.find(asked)).highest < 9);  // no layer has it
+  CHECK(std::get<NearestRatio>(database.find(asked)).highest < 9);  // no layer has this epilogue
   for (int corner = 1; corner <= 8; ++corner) {
     const auto end = [&](int bit) { return (corner - 1) & bit ? std::exp(2) : 1.0; };
     RatioSample sample = sample_of(end(1), 1e6 * end(2), 1e3 * end(4), 20 + corner, std::to_string(corner));

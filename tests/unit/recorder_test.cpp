@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorder, with times that the test makes up.
+// The recorder, with times made up by the test.
 #include "support/profile_support.hpp"
 #include <benanza/profile/recorder.hpp>
 
@@ -17,7 +17,7 @@ Recorder::Time at(double microseconds) {
       std::chrono::duration_cast<Recorder::Clock::duration>(std::chrono::duration<double, std::micro>(microseconds))};
 }
 
-/// A pass of 100 us (times `scale`) from `start` on: a block of two layers, and a layer.
+/// A pass of 100 us (times `scale`) from `start` on: a block of two layers, and one more layer.
 void record_pass(Recorder& recorder, double start, double scale = 1) {
   recorder.start_pass(at(start));
   recorder.layer("relu", at(start + 40), at(start + 40 + 10 * scale));
@@ -29,7 +29,7 @@ void record_pass(Recorder& recorder, double start, double scale = 1) {
 
 }  // namespace
 
-// Not inline, or GCC takes one half of a pair for a mismatch.
+// Not inline, because otherwise GCC reports one half of a pair as a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -66,7 +66,7 @@ TEST_CASE("a recorder gives the profile of what an engine recorded") {
   CHECK(profile.records[2].name == "relu");
   CHECK(profile.records[2].parent == 0);
   CHECK(profile.records[2].nodes == std::vector<std::string>{"relu"});
-  CHECK(profile.records[3].name == "relu");  // the second one of the pass
+  CHECK(profile.records[3].name == "relu");  // the second relu of the pass
   CHECK(!profile.records[3].parent);
   CHECK(microseconds(profile.records[3].times) == std::vector<double>{1, 1, 1, 1});
   CHECK(recorder.profile({.warm_ups = 3}).latencies.size() == 2);
@@ -102,7 +102,7 @@ TEST_CASE("lanes are apart, and layers that a pass lacks took no time in it") {
 }
 
 TEST_CASE("nothing is allocated within a pass that does what one before it did") {
-  Recorder recorder({.layers = 1, .passes = 1});  // too small: it has to grow, between passes
+  Recorder recorder({.layers = 1, .passes = 1});  // too small: it has to grow between passes
   for (int pass = 0; pass < 20; ++pass) {
     recorder.start_pass(at(1000.0 * pass));
     const std::size_t before = allocations;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That reproducers and suites that stand alone compile and run is tests/codegen; here is what stands in them.
+// tests/codegen checks that reproducers and standalone suites compile and run; here their contents are checked.
 #include "support/catch.hpp"
 #include <benanza/codegen.hpp>
 #include <benanza/error.hpp>
@@ -27,7 +27,7 @@ SuiteSource source_of(std::initializer_list<std::string> signatures, std::vector
   return source;
 }
 
-/// The text of a file of the project; empty where there is none.
+/// The text of a file of the project; empty if there is no such file.
 std::string file_of(const std::vector<SourceFile>& files, const std::string& name) {
   const auto found = std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.name == name; });
   return found == files.end() ? "" : found->text;
@@ -79,7 +79,7 @@ TEST_CASE("a row of cuBLASLt has types, factors and the epilogue") {
   CHECK(has(text, ".name = \"lt:bias:add:gelu\""));
   const std::string conv =
       emitted("Conv/bf16/x=4x256x14x14/w=1024x256x1x1/post=bias", "lt:bias,id=1,layout=nhwc", "cublas");
-  CHECK(has(conv, ".m = 784, .n = 1024, .k = 256,"));  // 4 images of 14 x 14 places
+  CHECK(has(conv, ".m = 784, .n = 1024, .k = 256,"));  // 4 images of 14 x 14 positions
   CHECK(has(conv, ".layout = \"nhwc\""));
   const std::string i8 = emitted("MatMul/i8/a=4x128x768/b=768x3072/b_constant=1/post=bias", "lt:bias,id=21", "cublas");
   CHECK(has(i8, ".compute = CUBLAS_COMPUTE_32I, .scale = CUDA_R_32F, .alpha = "));
@@ -110,7 +110,7 @@ TEST_CASE("a row of cuDNN has types, math mode and the epilogue; a plan of a gra
   CHECK(has(graph, ".kind = Kind::convolution, .type = CUDNN_DATA_FLOAT, .y_type = CUDNN_DATA_FLOAT, .strict = true"));
   CHECK(has(graph, "{.mode = CUDNN_POINTWISE_RELU_FWD}"));
   const std::string product = emitted("MatMul/bf16/a=12x128x64/b=12x64x128/trans_b=1", "graph:eng3,threads=1", "cudnn");
-  CHECK(has(product, ".b = {.dims = {12, 64, 128}, .strides = {8192, 1, 64}}"));  // b lies transposed
+  CHECK(has(product, ".b = {.dims = {12, 64, 128}, .strides = {8192, 1, 64}}"));  // b is transposed in memory
   const std::string i8 = emitted("Conv/i8/x=1x64x56x56/w=128x64x3x3/post=bias,relu", "graph:eng1", "cudnn");
   CHECK(has(i8, ".weights = true, .type = CUDNN_DATA_INT32}"));  // the bias of sums
   CHECK(has(i8, ".rescale = 0.0625f"));                          // 9.3 sqrt(576) / 24 = 9.3: the next power of two
@@ -130,19 +130,19 @@ TEST_CASE("a row of cuDNN has types, math mode and the epilogue; a plan of a gra
 }
 
 TEST_CASE("attention by products has the strides of heads side by side, and bounds of what a query sees") {
-  // Heads one behind the other fold into one batch of 2 x 3; k lies as keys x depth.
+  // Heads that follow one another fold into one batch of 2 x 3; k is stored as keys x depth.
   const std::string plain = emitted("Attention/f32/q=2x3x13x16/k=2x3x11x16/v=2x3x11x24", "brg:softmax:brg,threads=1");
   CHECK(has(plain,
             ".q = {{6, 13, 16}, {208, 16, 1}}, .k = {{6, 16, 11}, {176, 1, 16}}, .v = {{6, 11, 24}, {264, 24, 1}}"));
   CHECK_FALSE(has(plain, ".bounds = {"));
-  // As a projection leaves them: of 3 heads with a depth of 16, a token is 48 elements, and an entry 13 tokens.
+  // In the order of a projection: with 3 heads of depth 16 a token is 48 elements, and an entry is 13 tokens.
   const std::string tokens = emitted(
       "Attention/f32/q=2x3x13x16/k=2x3x11x16/v=2x3x11x24/q_tokens_first=1/k_tokens_first=1/v_tokens_first=1/"
       "y_tokens_first=1",
       "brg:softmax:brg,threads=1");
   CHECK(has(tokens, ".q = {{2, 3, 13, 16}, {624, 16, 48, 1}}, .k = {{2, 3, 16, 11}, {528, 16, 1, 48}}"));
   CHECK(has(tokens, ".v = {{2, 3, 11, 24}, {792, 24, 72, 1}}, .y = {{2, 3, 13, 24}, {936, 24, 72, 1}}"));
-  // Query i sees the keys before i + 1; behind 20 keys of a cache and with a window of 7 those from i + 13 on.
+  // Query i sees the keys before i + 1; after 20 keys of a cache and with a window of 7, those from i + 13 on.
   CHECK(has(emitted("Attention/f32/q=1x6x9x16/k=1x2x9x16/v=1x2x9x16/causal=1", "brg:softmax:brg,threads=1"),
             ".bounds = {1, 1, 9, 9}, .from = -9, .to = 1"));
   CHECK(has(emitted("Attention/f32/q=1x6x9x16/k=1x2x29x16/v=1x2x29x16/causal=1/past=20/before=7",
@@ -151,7 +151,7 @@ TEST_CASE("attention by products has the strides of heads side by side, and boun
 }
 
 TEST_CASE("a transposed convolution has its weights in the order of ONNX and its output padding as a negative pad") {
-  // w: 4 channels of x, 2 x 3 of y; in oneDNN's order group, channels of y, channels of x.
+  // w: 4 channels of x, 2 x 3 of y; in oneDNN's order: group, channels of y, channels of x.
   const std::string text = emitted(
       "ConvTranspose/f32/x=1x4x5x5/w=4x3x3x3/pads=1x1x1x1/strides=2x2/output_padding=1x1/group=2/post=bias,relu",
       "jit:avx2,threads=1");

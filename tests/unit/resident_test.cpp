@@ -27,12 +27,12 @@ TEST_CASE("resident bytes save at most what cold weights cost, in proportion") {
   const ResidentCall call{.hot = {60 * us}, .cold = {100 * us}, .weights = {1000}};
   CHECK(total({call}, 0) == Approx(100));
   CHECK(total({call}, 100) == Approx(90));  // 100 of 1000 bytes save at most a tenth of 100 us
-  CHECK(total({call}, 400) == Approx(60));  // all that there is to save
+  CHECK(total({call}, 400) == Approx(60));  // all that can be saved
   CHECK(total({call}, 1000) == Approx(60));
 }
 
 TEST_CASE("resident bytes go where they save most") {
-  // 0.1 us a byte and at most 40 us, 0.2 us a byte and at most 10 us: 50 bytes for the second, 50 left for the first.
+  // 0.1 us per byte, at most 40 us, and 0.2 us per byte, at most 10 us: 50 bytes for the second, 50 left for the first.
   const ResidentCall large{.hot = {60 * us}, .cold = {100 * us}, .weights = {1000}};
   const ResidentCall dense{.hot = {10 * us}, .cold = {20 * us}, .weights = {100}};
   CHECK(total({large, dense}, 100) == Approx(120 - 10 - 5));
@@ -88,7 +88,7 @@ TEST_CASE("the resident rungs of a model: shared weights are cold once, no cold 
   REQUIRE(a.rows.at(0).cold);
   CHECK(a.rows.at(0).cold->median.value == Approx(18 * us));
 
-  // A later run that had no time for cold weights does not take the rung away.
+  // A later run that had no time for cold weights does not remove the rung.
   Run later = run;
   later.rows.pop_back();
   ResultDatabase both;

@@ -108,7 +108,7 @@ TEST_CASE("a row that a session had no time for is not a conflict") {
 }
 
 TEST_CASE("a row that beats its machine's ceilings more than ten times is found, whichever file holds them") {
-  // 236,027,904 operations of the convolution's taps alone in 1 us: over 1,000 times 173 GFLOP/s.
+  // The 236,027,904 operations of the convolution's taps alone in 1 us: over 1,000 times 173 GFLOP/s.
   ResultDatabase database;
   Run ceilings = sound_run(), rows = sound_run(0.8e-3), elsewhere = sound_run(0.8e-3);
   ceilings.rows.clear();

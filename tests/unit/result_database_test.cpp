@@ -99,7 +99,7 @@ TEST_CASE("the newest row is that of the run that was started last, whatever the
   CHECK(newest(opened) == expected);
   CHECK(opened.runs().back().started == last.started);
   CHECK(newest(ResultDatabase::load(std::vector<fs::path>{folder / "a.json", folder / "z.json"})) == expected);
-  ResultDatabase joined;  // joined as two folders would be
+  ResultDatabase joined;  // joined like two folders
   joined.add(ResultDatabase::load(std::vector<fs::path>{folder / "a.json"}));
   joined.add(ResultDatabase::load(std::vector<fs::path>{folder / "z.json"}));
   CHECK(newest(joined) == expected);
@@ -112,7 +112,7 @@ TEST_CASE("a run by itself has the times of others only where it timed nothing")
   other.file = "other.json";
   own.file = "own.json";
   other.rows[0].p10 = {1e-3};  // faster than the 1.25 ms of the own run
-  own.rows.resize(1);          // no time of the second layer, no reason of the third row
+  own.rows.resize(1);          // no time for the second layer, no reason for the third row
   database.add(other);
   database.add(own);
   const auto rows = database.of_run("own.json").newest_rows();
@@ -128,7 +128,7 @@ TEST_CASE("of each backend the version of the latest run is the newest") {
   ResultDatabase database;
   Run old_run = small_run(), new_run = small_run(), other = small_run();
   old_run.started = "2025-01-01T00:00:00Z";
-  new_run.backends = {{"onednn", "3.10.0"}};  // later, though lower as text
+  new_run.backends = {{"onednn", "3.10.0"}};  // newer, although lower as text
   other.machine = machine("another CPU");
   other.started = "2026-01-01T00:00:00Z";
   other.backends = {{"onednn", "4"}};
@@ -147,7 +147,7 @@ TEST_CASE("results of another machine or another version of a backend never mix"
   upgraded.backends[1].version = "3.3.0";
   upgraded.rows[0].p10 = {1e-3};
   database.add(upgraded);
-  Run peaks_differ = small_run();  // measured peaks are rows and no part of the identity
+  Run peaks_differ = small_run();  // measured peaks are rows and not a part of the identity
   peaks_differ.ceilings[0].value *= 2;
   peaks_differ.rows.clear();
   database.add(peaks_differ);
@@ -174,7 +174,7 @@ TEST_CASE("results of another machine or another version of a backend never mix"
 }
 
 TEST_CASE("the selected part has ceilings that none of its rows beats") {
-  // 112 windows of 7 taps in steps of 2 over 224 pixels and a padding of 3 have 7 * 112 - 3 - 1 - 2 = 778 taps inside.
+  // 112 windows of 7 taps in steps of 2 over 224 pixels with a padding of 3 have 7 * 112 - 3 - 1 - 2 = 778 taps inside.
   // The first row, 2 * 64 * 3 * 778^2 = 232.4 MFLOPs and up to two for each of its 802,816 results in 1.25 ms, reaches
   // 185.9 to 187.2 GFLOP/s: up to 2.9 % above 182, far above 100, and more than ten times as much as 10.
   Run run = small_run();
@@ -247,7 +247,7 @@ TEST_CASE("the usual round trip is the 25th percentile at one thread count") {
     return CeilingRow{CeilingQuantity::timer("round_trip"), "cache_line,threads=" + std::to_string(threads), threads,
                       seconds, 0};
   };
-  // Two of five readings are those of a phase with distant threads, one that of threads on one core.
+  // Two of five readings are from a phase with distant threads, one is from threads on one core.
   run.ceilings = {trip(2, 9e-8), trip(2, 3.8e-7), trip(2, 3.9e-7), trip(2, 3e-8), trip(2, 8e-8), trip(4, 2e-7)};
   database.add(run);
   CHECK(database.ceilings(2).round_trip.value == Approx(8e-8));

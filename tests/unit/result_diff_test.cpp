@@ -75,12 +75,12 @@ TEST_CASE("kernels that only one side launches are told apart by name and geomet
   const auto& without = changes[0].signature == relu ? changes[1] : changes[0];
   CHECK(with.comparison.verdict == Verdict::same);
   REQUIRE(with.kernels);
-  REQUIRE(with.kernels->gone.size() == 2);  // one of two pads, and the convolution of another grid
+  REQUIRE(with.kernels->gone.size() == 2);  // one of two pads, and the convolution with the other grid
   CHECK(with.kernels->gone[0].name == "pad");
   CHECK(with.kernels->gone[1].grid.x == 64);
   REQUIRE(with.kernels->added.size() == 1);
   CHECK(with.kernels->added[0].grid.x == 32);
-  CHECK_FALSE(without.kernels);  // one side was not asked for its kernels
+  CHECK_FALSE(without.kernels);  // one side has no kernels because none were requested
 }
 
 TEST_CASE("a layer that one side lacks or refuses is unknown, with the reason") {
@@ -125,7 +125,7 @@ TEST_CASE("one measurement that both sides hold is the same, whatever its noise"
     CHECK(change.comparison.verdict == Verdict::same);
     CHECK(change.comparison.change.value() == 0);
   }
-  Measurement other = wide;  // another session, whose p10 and median are the same
+  Measurement other = wide;  // another session with the same p10 and median
   std::swap(other.rounds_s[1], other.rounds_s[2]);
   CHECK(diff_layers(of({wide}), of({other}))[0].comparison.verdict == Verdict::unknown);
   const Analysis model = analysis_of(9e-3, 10e-3, 0.2);

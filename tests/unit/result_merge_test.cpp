@@ -45,7 +45,7 @@ TEST_CASE("every run stays a file as it was written, and comes once") {
                     Catch::Contains("absent: no such file or folder"));
 }
 
-// Two GPUs of one kind, whose files have the same names: only the UUID tells them apart.
+// Two GPUs of one kind, whose files have the same names: only the UUID distinguishes them.
 TEST_CASE("what was measured on two GPUs of one kind is joined without loss, and stays apart") {
   const Folder folder;
   const auto run_on = [](const std::string& uuid, double seconds) {

@@ -109,7 +109,7 @@ TEST_CASE("A broken 2019 database is refused with its place") {
 }
 
 TEST_CASE("A bias is added to the tensor that its descriptor gives") {
-  // In the version whose rows list the convolution's input, the tensor is that of the descriptor.
+  // In the version whose rows list the convolution's input, the descriptor gives the tensor.
   const Folder folder;
   const auto made = read(
       folder,

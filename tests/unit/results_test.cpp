@@ -75,7 +75,7 @@ TEST_CASE("a file that is cut anywhere is an error or equal") {
       CHECK(error.starts_with(cut.string() + ": "));
     }
   }
-  CHECK(equal == 1);  // without the last end of line
+  CHECK(equal == 1);  // only the line end is missing
 }
 
 TEST_CASE("a file with any one byte changed is read or refused, never more") {
@@ -148,7 +148,7 @@ TEST_CASE("an element that is not a row is dropped with the reason and its numbe
 TEST_CASE("a value that cannot be true costs its own row, with the reason, and no other") {
   const Folder folder;
   Run run = small_run();
-  run.rows[0].algorithm = "jit:avx2";  // says nothing of threads, so that the row's own count holds
+  run.rows[0].algorithm = "jit:avx2";  // does not contain threads, so that the row's own count applies
   run.rows[0].threads = 3;
   write_run(run, folder / "run.json");
   const std::string text = contents(folder / "run.json");
@@ -341,7 +341,7 @@ TEST_CASE("a disk that is full costs neither the old file nor leaves a piece of 
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{.rlim_cur = 512, .rlim_max = before.rlim_max};  // bytes; the run takes more
+  const rlimit small{.rlim_cur = 512, .rlim_max = before.rlim_max};  // bytes; the run needs more
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
   std::string written, appended;
   try {
@@ -359,7 +359,7 @@ TEST_CASE("a disk that is full costs neither the old file nor leaves a piece of 
   std::signal(SIGXFSZ, handler);
   CHECK_THAT(written, Catch::Contains("cannot write '" + file.string() + "': File too large"));
   CHECK_THAT(appended, Catch::Contains("File too large"));
-  CHECK(database.runs().size() == 1);  // what was measured can still be looked at
+  CHECK(database.runs().size() == 1);  // the measured rows remain available
   CHECK(contents(file) == "old");
   CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
 }

@@ -43,7 +43,7 @@ TEST_CASE("tf32 is a type of products alone") {
   CHECK(layers(graph) == Signatures{"Conv/tf32/x=1x16x8x8/w=32x16x3x3/pads=1x1x1x1/post=bias", "Unary/f32/x=2048",
                                     "Softmax/f32/x=256x8x1", "Gather/f32/x=1x100x64/indices=3/constant=1"});
   CHECK(layers(graph, Form::fused)[0] == "Conv/tf32/x=1x16x8x8/w=32x16x3x3/pads=1x1x1x1/post=bias,relu");
-  // 32 bits in memory: the bytes of f32.
+  // 32 bits in memory: as many bytes as f32.
   CHECK(cost(parse_layer("MatMul/tf32/a=4x8/b=8x2")).bytes().value == (32 + 16 + 8) * 4);
 }
 

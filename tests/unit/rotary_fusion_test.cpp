@@ -74,7 +74,7 @@ TEST_CASE("a rotary embedding of neighbours, or put together from its pairs, is 
     return g.node("Reshape", {both, g.ints(dims)}, dims);
   };
   const auto times = [&](ValueId a, ValueId b) { return g.map("Mul", {a, b}); };
-  // (a, b) becomes (a cos - b sin, b cos + a sin), as ONNX RotaryEmbedding has it.
+  // (a, b) becomes (a cos - b sin, b cos + a sin), as in ONNX RotaryEmbedding.
   const auto pairs = [&](ValueId a, ValueId b) {
     const auto cosines = g.weight({1, 1, 128, 32}), sines = g.weight({1, 1, 128, 32});
     const auto low = g.map("Sub", {times(a, cosines), times(b, sines)});
@@ -101,7 +101,7 @@ TEST_CASE("a rotary embedding of neighbours, or put together from its pairs, is 
     REQUIRE(layers.size() == 1);
     CHECK(LayerSignature(layers[0].layer).text() == named("Rotary/f32/x=12x128x64/angles=1x128x32"));
     CHECK(layers[0].members.size() == 8);
-    REQUIRE(layers[0].pieces.size() == 3);  // each second product with its sum: behind Split and the first product
+    REQUIRE(layers[0].pieces.size() == 3);  // each second product with its sum: after Split and the first product
     CHECK(layers[0].pieces[1].first == 2);
     CHECK(layers[0].pieces[2].first == 5);
   }

@@ -9,7 +9,7 @@ using namespace benanza;
 
 namespace {
 
-/// Error messages as stored files have them, in rows of these algorithms.
+/// Error messages of stored files, in rows with these algorithms.
 const std::vector<std::tuple<std::string, std::string, RowStatus>> stored{
     {"none,threads=1", "no Conv in backend openblas", RowStatus::unsupported},
     {"none,threads=1", "failed: crashed: Segmentation fault", RowStatus::failed},
@@ -65,7 +65,7 @@ TEST_CASE("a row that is excluded with a status states it in a file") {
     CHECK_THAT(row.reason, Catch::EndsWith(": by 3 ms"));
     read.exclude_for(row.reason);
     CHECK(read.status == status);
-    row.exclude(status, row.reason);  // complete already
+    row.exclude(status, row.reason);  // already complete
     CHECK(row.reason == read.reason);
   }
   Measurement row{.algorithm = "jit,threads=1"};

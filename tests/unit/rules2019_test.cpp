@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected values: what the original Benanza printed (the total rows of its CSV files), and totals that were recomputed
-// from graph and database by an independent script.
+// Expected values: numbers that the original Benanza printed (the total rows of its CSV files), and totals that an
+// independent script recomputed from graph and database.
 #include "support/catch.hpp"
 #include "support/data2019.hpp"
 #include <benanza/rules2019/rules2019.hpp>
@@ -17,7 +17,7 @@ double ms(const Analysis2019& made, RungName rung) { return made.analysis[rung].
 double reference_ms(const Analysis2019& made, const std::string& name) {
   return made.analysis.reference.at(name).value * 1e3;
 }
-/// Nanoseconds are cut off in each of 205 calls, and six digits printed.
+/// Nanoseconds are cut off in each of 205 calls, and six digits are printed.
 constexpr double agreement = 2e-5;
 
 bool names(const std::vector<std::string>& list, const std::string& part) {
@@ -137,8 +137,9 @@ TEST_CASE("VGG's first dense layer, measured with the depth before it was flatte
   CHECK(names(made.warnings, "known defect"));
 }
 
-// Twenty: all convolutions of the zoo's three models that have `auto_pad` (in the graphs here `pads` of the same size),
-// but for the last of Tiny YOLO v2, a 1x1, which needs no padding: 2 of MNIST, 10 of Emotion FER+, 8 of 9.
+// Twenty: all convolutions of the zoo's three models that have `auto_pad` (in the graphs here: `pads` of the same
+// size), except for the last one of Tiny YOLO v2, a 1x1, which needs no padding: 2 of MNIST, 10 of Emotion FER+, 8 of
+// 9.
 TEST_CASE("Convolutions whose SAME padding was ignored are named: twenty in all models") {
   const auto results = data2019::results("layers_b1.csv.gz", "Tesla_V100-SXM2-16GB");
   std::size_t convolutions = 0;
@@ -166,7 +167,7 @@ TEST_CASE("A database's convolution without the layer's SAME padding does not co
   };
   const auto unpadded = with("0x0");
   for (const RungName rung : {RungName::library, RungName::library_parallel, RungName::library_fused})
-    CHECK_FALSE(unpadded.analysis[rung].bound.has_value());  // no layer has a time: not 0
+    CHECK_FALSE(unpadded.analysis[rung].bound.has_value());  // no layer has a time: the bound is not 0
   CHECK(unpadded.analysis.reference.empty());
   CHECK(names(unpadded.analysis.missing, "only one without its SAME padding"));
   CHECK(names(unpadded.warnings, "SAME padding ignored, 1 layer: Convolution110"));
@@ -180,8 +181,8 @@ TEST_CASE("The engine's algorithms are held against the database's best") {
   const auto call = [](const char* signature, const char* algorithm, std::int64_t count) {
     return LibraryCall{.library = "cudnn", .signature = signature, .algorithm = algorithm, .count = count};
   };
-  // Times of the database, in ns: 3x3 at 7x7: winograd 842478, winograd_nonfused 324437, the best; the call pads
-  // itself.
+  // Times of the database, in ns: 3x3 at 7x7: winograd 842478, winograd_nonfused 324437, which is the best. The call
+  // itself pads.
   const auto found = find_slower_algorithms({call("Conv/f32/x=32x512x7x7/w=512x512x3x3/pads=1x1x1x1", "winograd", 2),
                                              call("Conv/f32/x=32x512x9x9/w=512x512x3x3", "winograd", 1),
                                              call("Conv/f32/x=32x512x9x9/w=512x512x3x3", "winograd_nonfused", 1),
@@ -218,7 +219,7 @@ TEST_CASE("A counted layer takes the time of its calls in a printed table") {
   const auto results = data2019::results("mnist_v100_b1.csv.gz");
   const CountedLayers layers = count_layers_2019(import_onnx(file, {.executable = true}), &results);
   const KnownLayers all = known_layers("MNIST", layers, {});
-  // The table has nine rows, each of a unique layer: 12.734 + 8.455 + 7.923 + 7.171 + 22.423 + 8.468 + 7.947 + 7.408 +
+  // The table has nine rows, each for a unique layer: 12.734 + 8.455 + 7.923 + 7.171 + 22.423 + 8.468 + 7.947 + 7.408 +
   // 6.280 us. It lacks Plus214; two Reshapes cost nothing.
   CHECK(all.unique == 12);
   CHECK(all.timed == 9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected values: counts by hand, in comments.
+// Expected values are counted by hand, in comments.
 #include "support/catch.hpp"
 #include <benanza/scale/make_scaling.hpp>
 
@@ -107,9 +107,9 @@ TEST_CASE("the timeline of two layers, by hand") {
     CHECK(timeline.length == Seconds{20});
   }
   SECTION("priority: what forward reads first overtakes") {
-    // At 20 bytes a second b takes 5 s and a 15 s. A third gradient c, made with a and read by b, has 100 B. Network: b
-    // 3-8, then a (needed first) 8-23, c 23-28. Forward: a waits until 23; its part of the update, 300 of 500 B, takes
-    // 1.2 s, its forward 1 s: 25.2. b waits for c until 28, 0.8 s of update, 2 s: 30.8.
+    // At 20 bytes per second b takes 5 s and a 15 s. A third gradient c, made with a and read by b, has 100 B. Network:
+    // b 3-8, then a (needed first) 8-23, c 23-28. Forward: a waits until 23; its part of the update, 300 of 500 B,
+    // takes 1.2 s, its forward 1 s: 25.2. b waits for c until 28, 0.8 s of update, 2 s: 30.8.
     Iteration three = iteration;
     three.gradients.insert(three.gradients.begin() + 1, {.name = "c", .made = 1, .needed = 1, .bytes = {100}});
     const Timeline timeline = make_timeline(three, make_buckets(three, {0}), {.order = SendOrder::priority},
@@ -118,21 +118,21 @@ TEST_CASE("the timeline of two layers, by hand") {
     CHECK(timeline.sent[1].bucket.needed == 0);
     CHECK(timeline.length.value == Approx(30.8).epsilon(1e-12));
     CHECK(timeline.exposed.value == Approx(30.8 - 12).epsilon(1e-12));
-    // Fifo sends c before a: all is there at 28 as well, then 2 s of update and 3 s of forward.
+    // Fifo sends c before a: all gradients have also arrived at 28, then 2 s of update and 3 s of forward.
     CHECK(make_timeline(three, make_buckets(three, {0}), {}, [](Bytes bytes) {
             return Seconds{bytes.value / 20};
           }).length == Seconds{33});
   }
   SECTION("packing and unpacking take the worker's time") {
-    // 4 s for 400 B: 0.5 s to pack and to unpack b, 1.5 s each for a. Backward: b' 0-3, packed 3.5, a' 7.5, packed 9.
-    // Network: b 3.5-5.5, a 9-15. b is unpacked 9-9.5, a 15-16.5; update 16.5-18.5, forward 18.5-21.5.
+    // 4 s for 400 B: 0.5 s to pack b and 0.5 s to unpack it, 1.5 s each for a. Backward: b' 0-3, packed 3.5, a' 7.5,
+    // packed 9. Network: b 3.5-5.5, a 9-15. b is unpacked 9-9.5, a 15-16.5; update 16.5-18.5, forward 18.5-21.5.
     const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {0}), {.overhead = {4}}, ten_a_second);
     CHECK(timeline.sent[0].start == Seconds{3.5});
     CHECK(timeline.sent[1].start == Seconds{9});
     CHECK(timeline.exposed == Seconds{5.5});
     CHECK(timeline.overhead == Seconds{4});
     CHECK(timeline.length == Seconds{21.5});
-    // By priority a goes first into forward: unpacked 15-16.5, 1.5 s of update, 1 s; then b: 0.5, 0.5 and 2 s.
+    // By priority a goes into forward first: unpacked 15-16.5, 1.5 s of update, 1 s; then b: 0.5, 0.5 and 2 s.
     const Timeline other = make_timeline(iteration, make_buckets(iteration, {0}),
                                          {.order = SendOrder::priority, .overhead = {4}}, ten_a_second);
     CHECK(other.overhead == Seconds{4});
@@ -151,7 +151,7 @@ TEST_CASE("the closed form of the break-even is 2 S / (n T1)") {
   CHECK(make_timeline(iteration, 4, {.bandwidth = *least}, one_bucket).length.value == Approx(48.0).epsilon(1e-12));
   // 90 %: Tn = 13.333 s, so 1.333 s for 600 B.
   CHECK(least_bandwidth_without_overlap(iteration, 4, 0.9, {})->value == Approx(450.0).epsilon(1e-9));
-  // 6 messages of 7 s are more than the 36 s that are left.
+  // 6 messages of 7 s take more than the remaining 36 s.
   CHECK_FALSE(least_bandwidth_without_overlap(iteration, 4, break_even(4), {.latency = {7}}));
   CHECK_FALSE(least_bandwidth(iteration, 4, break_even(4), {.latency = {7}}, one_bucket));
   // With 6 s of overhead 30 s are left for 600 B; 36 s leave nothing.
@@ -208,7 +208,7 @@ TEST_CASE("properties of timelines") {
         CHECK(at.exposed.value <= at.communication().value + 1e-9);
       }
     }
-    // More bandwidth is never worse; whoever waits for less never waits longer.
+    // More bandwidth is never slower, and neither is the order by priority.
     double last = 1e300;
     for (double rate = 0.1; rate < 200; rate *= 1.7) {
       const Network network{.bandwidth = gigabits(rate), .latency = {1e-5}};
@@ -254,7 +254,7 @@ TEST_CASE("a measured network knows what was measured, and what lies between") {
 }
 
 TEST_CASE("workers on a measured network") {
-  // Buckets of 100 B and 300 B of two_layers take 2 s and 6 s: fifo, as by hand above: 18 s, T1 = 12 s.
+  // Buckets of 100 B and 300 B of two_layers take 2 s and 6 s: fifo, as computed above: 18 s, T1 = 12 s.
   ScalingOptions options{.workers = 2, .measured = MeasuredNetwork{}, .exchange = {.bucket = {0}}};
   options.measured->add(2, {100}, {.expected = {2}, .least = {2}, .most = {2}});
   options.measured->add(2, {300}, {.expected = {6}, .least = {4}, .most = {8}});
@@ -266,7 +266,7 @@ TEST_CASE("workers on a measured network") {
   REQUIRE(scaling.points[0].speed_up_interval);
   CHECK(scaling.points[0].speed_up_interval->least == Approx(24.0 / 20).epsilon(1e-12));
   CHECK(scaling.points[0].speed_up_interval->most == Approx(24.0 / 16).epsilon(1e-12));
-  // 8 s for 400 B: a ring of 2 sends 400 B of each, so it is like 50 B/s.
+  // 8 s for 400 B: a ring of 2 sends 400 B for each bucket, so this equals 50 B/s.
   CHECK(scaling.points[0].bandwidth.value == Approx(50.0).epsilon(1e-12));
   options.workers = 3;
   CHECK_THROWS_AS(make_scaling(two_layers(), options), UsageError);
@@ -283,7 +283,7 @@ TEST_CASE("the least bandwidth has an interval from what is uncertain") {
   CHECK(least.break_even_interval->least.value == Approx(800.0 / 25.2).epsilon(2e-6));
   CHECK(least.break_even_interval->most.value == Approx(800.0 / 22.8 / 0.8).epsilon(2e-6));
   CHECK_FALSE(make_scaling(two_layers(), {.workers = 2, .bandwidths = {{100}}}).least.at(0).break_even_interval);
-  // 2 s of overhead, a tenth more or less: 400 B in 12.6 - 1.8 = 10.8 s to 11.4 - 2.2 = 9.2 s.
+  // 2 s of overhead, plus or minus a tenth: 400 B in 12.6 - 1.8 = 10.8 s to 11.4 - 2.2 = 9.2 s.
   options.exchange.overhead = {2};
   options.overhead_uncertainty = 0.1;
   const auto packed = make_scaling(iteration, options).least.at(0).break_even_interval;

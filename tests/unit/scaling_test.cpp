@@ -47,7 +47,7 @@ TEST_CASE("the ends of the scale are the ratios of bandwidths and of processors 
 }
 
 TEST_CASE("the wave form tends to the large-wave form for many blocks") {
-  // Two blocks of 80 and of 40 multiprocessors each: waves of 160 and of 80 blocks.
+  // Two blocks on each of 80 and of 40 multiprocessors: waves of 160 and of 80 blocks.
   for (const double weight : {0.0, 0.4, 1.0}) {
     CHECK(wave_ratio(v100, t4, weight, 160'000'000, 160, 80) ==
           Approx(large_wave_ratio(v100, t4, weight)).epsilon(1e-6));
@@ -71,7 +71,7 @@ TEST_CASE("more bandwidth, processors or clock never takes longer") {
       clock.peak.value *= factor;
       const DeviceRates* const all[] = {&bandwidth, &processors, &clock};
       for (std::size_t i = 0; i < 3; ++i) {
-        // The weight of the devices compared: that of the slower one.
+        // The weight of the compared devices: that of the slower one.
         const double weight = memory_weight(intensity, t4.ridge());
         const double ratio = large_wave_ratio(v100, *all[i], weight);
         CHECK(ratio <= last[i] * (1 + 1e-12));

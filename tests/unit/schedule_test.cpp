@@ -6,7 +6,7 @@ namespace {
 
 using namespace benanza;
 
-/// A layer of one call that takes as long on one thread whatever is chosen.
+/// A layer with one call that takes the same time on one thread with either choice.
 TimedLayer layer(double seconds, std::vector<Predecessor> predecessors = {}) {
   const TimedPlan plan{.time = {seconds}};
   return {.calls = {{.fastest = plan, .least_work = plan}}, .predecessors = std::move(predecessors)};
@@ -14,7 +14,7 @@ TimedLayer layer(double seconds, std::vector<Predecessor> predecessors = {}) {
 
 TimedGraph graph(std::vector<TimedLayer> layers) { return {.layers = std::move(layers)}; }
 
-/// No lane does two things at once, and no call starts before what it needs has ended.
+/// Checks that no lane does two things at once, and that no call starts before its operands are ready.
 void check_valid(const TimedGraph& graph, const Schedule& schedule) {
   std::vector<Seconds> ends(graph.layers.size());
   for (const auto& call : schedule.calls) ends[call.layer] = std::max(ends[call.layer], call.start + call.time);
@@ -41,7 +41,7 @@ TEST_CASE("a chain takes its sum, in sequence and in parallel") {
 }
 
 TEST_CASE("branches run side by side where there are threads for them") {
-  // 1, then 5 beside 2, then 1: 7 on two threads, 9 on one.
+  // 1, then 5 alongside 2, then 1: 7 on two threads, 9 on one.
   const auto diamond = graph({layer(1), layer(5, {{0}}), layer(2, {{0}}), layer(1, {{1}, {2}})});
   const auto two = parallel_schedule(diamond, 2);
   CHECK(two.length == Seconds{7});
@@ -60,12 +60,12 @@ TEST_CASE("plans of less work are taken where they make the schedule shorter") {
   CHECK(found.choice == PlanChoice::least_work);
   check_valid(pair, found);
   CHECK(sequential_schedule(pair).length == Seconds{6});
-  // Alone it runs at its fastest.
+  // Alone it runs with its fastest plan.
   CHECK(parallel_schedule(graph({wide}), 2).length == Seconds{3});
 }
 
 TEST_CASE("in a schedule too, a late operand delays only the end") {
-  // 2 starts after 0 and ends no earlier than 1: from 6 to 9 beside 1.
+  // 2 starts after 0 and ends no earlier than 1: from 6 to 9, alongside 1.
   const auto late = graph({layer(1), layer(9), layer(3, {{0, false}, {1, true}})});
   const auto found = parallel_schedule(late, 2);
   CHECK(found.length == Seconds{9});

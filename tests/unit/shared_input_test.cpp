@@ -33,10 +33,10 @@ TEST_CASE("products of one input are one product with their weights side by side
     const Occurrence& all = graph.layers[0];
     CHECK(LayerSignature(all.layer).text() == named(three_products + "/post=bias"));
     CHECK(all.outputs.size() == 3);
-    CHECK(all.read_activations.value == 16 * 64 * 4);  // once
+    CHECK(all.read_activations.value == 16 * 64 * 4);  // read once
     CHECK(all.read_weights.value == (64 * 160 + 160) * 4);
     CHECK(all.written.value == 16 * 160 * 4);
-    REQUIRE(all.pieces.size() == 4);  // each alone, too: the cheapest partition is taken
+    REQUIRE(all.pieces.size() == 4);  // also each one alone: the cheapest partition is chosen
     CHECK(all.pieces[0].count == 6);
     CHECK(all.pieces[2].first == 2);
     CHECK(all.pieces[2].count == 2);
@@ -90,7 +90,7 @@ TEST_CASE(
     "values that attention reads as a projection leaves them are a part of one product beside keys that it does not") {
   GraphBuilder g;
   const auto x = g.input({16, 64});
-  // Four heads of queries, two of values, each of 16 columns; as many keys come from elsewhere, heads before tokens.
+  // Four heads of queries, two of values, with 16 columns each; two of keys come from elsewhere, heads before tokens.
   const auto heads = [&](std::int64_t count) {
     const auto split =
         g.node("Reshape", {product_of(g, x, count * 16), g.ints({1, 16, count, 16})}, {1, 16, count, 16});
@@ -168,7 +168,7 @@ TEST_CASE("convolutions of one input with one window are one") {
   pool(g.map("Relu", {g.conv(x, 24, true)}));
   pool(g.map("Relu", {g.node("Conv", {x, g.weight({8, 8, 1, 1}), g.weight({8})}, {images, 8, 16, 16})}));
   const auto found = signatures(fused(g));
-  CHECK(found.size() == (images == 1 ? 5 : 6));  // a pool takes no gap between two images
+  CHECK(found.size() == (images == 1 ? 5 : 6));  // a pool allows no gap between two images
   if (images == 1) CHECK(found.front() == named("Conv/f32/x=1x8x16x16/w=32x8x3x3/pads=1x1x1x1/post=bias,relu"));
 }
 

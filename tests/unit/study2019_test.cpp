@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's study from the data that was published. Expected values: recomputed from the files by a script, and what
+// The paper's study, from the published data. Expected values: recomputed from the files by a script, and numbers that
 // the original printed.
 #include "support/catch.hpp"
 #include "support/data2019.hpp"
@@ -94,7 +94,7 @@ TEST_CASE("ResNet50-v1 at batch 32 takes 33.62 ms in f32 and 19.13 ms in f16, by
   REQUIRE(found != study().accounts.end());
   CHECK(rung_of(found->rungs, RungName::library)->value * 1e3 == Approx(33.624781));
   CHECK(rung_of(found->in_types.at(DataType::f16), RungName::library)->value * 1e3 == Approx(19.134692));
-  // Sequential, advised, and the least: fused, side by side, in f16. totals: 36.539689 / 33.682578.
+  // Sequential, advised, and the least: fused, side by side, in f16. Totals: 36.539689 / 33.682578.
   const StudyRow& row = row_of("ResNet050-v1", "mxnet", 32);
   CHECK(row.speedup(Optimization::tensor_cores).value() == Approx(33.624781 / 19.134692));
   CHECK(row.speedup(Optimization::fusion).value() == Approx(33.624781 / 31.805));
@@ -128,7 +128,7 @@ TEST_CASE("The paper's figures stand beside those of its data, and differ where 
 }
 
 TEST_CASE("A database of 2019 knows what cuDNN advised") {
-  // The original's own total of the advised algorithms, of another run, is 36.539689 ms.
+  // The original's own total of the advised algorithms, from another run, is 36.539689 ms.
   Data2019 data;
   data.databases.push_back(data2019::results("resnet50_v100_b32.json.gz"));
   std::vector<std::string> warnings;
@@ -148,7 +148,7 @@ TEST_CASE("A table of rows of several GPUs gives an account of each") {
   const auto accounts = accounts_of_rows(data, data2019::model("MNIST"), warnings);
   REQUIRE(accounts.size() == 4);
   for (const auto& account : accounts)
-    if (account.device == "Tesla_T4")  // the total that was printed of MNIST
+    if (account.device == "Tesla_T4")  // the total that was printed for MNIST
       CHECK(rung_of(account.rungs, RungName::library)->value * 1e3 == Approx(0.116097).margin(2e-6));
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("Files of a run are found by their names") {
   CHECK(squeezenet.files.size() == 2);
   CHECK((made.runs[1].framework == "mxnet nhwc" && made.runs[1].type == DataType::f16 && made.runs[1].batch == 32));
   CHECK((made.runs[2].model == "ResNet050-v1" && made.runs[2].framework == "onnxruntime" && made.runs[2].batch == 8));
-  CHECK(made.notes.size() == 2);  // v10 is another model, notes.txt of none
+  CHECK(made.notes.size() == 2);  // v10 is another model, notes.txt belongs to none
 }
 
 TEST_CASE("A manifest says what names do not") {

@@ -37,8 +37,8 @@ const StudyMean& mean_of(const Study& study, const std::string& quantity, const 
 }  // namespace
 
 TEST_CASE("A geometric mean with its interval is that of scipy") {
-  // numpy, scipy: x = [0.5, 0.8, 1.25, 2.0, 1.1]; gmean(x); l = log(x); exp(t.interval(0.95, 4, l.mean(),
-  // sem(l))). The quantile of Student's t is taken within 0.15 %.
+  // numpy, scipy: x = [0.5, 0.8, 1.25, 2.0, 1.1]; gmean(x); l = log(x); exp(t.interval(0.95, 4, l.mean(), sem(l))). The
+  // quantile of Student's t is accurate to 0.15 %.
   const std::array x{0.5, 0.8, 1.25, 2.0, 1.1};
   const auto made = geometric_mean(x);
   REQUIRE(made);
@@ -63,7 +63,7 @@ TEST_CASE("A row has the ratios and speed-ups of its model") {
   CHECK(study.rows[0].speedup(Optimization::parallel).value() == 2);
   CHECK_FALSE(study.rows[0].speedup(Optimization::fusion));
   CHECK_FALSE(study.rows[0].speedup(Optimization::all));
-  // sqrt(0.5 x 1), and each model counts once, whatever number of frameworks ran it: sqrt(2 x 1).
+  // sqrt(0.5 x 1), and each model counts once, however many frameworks ran it: sqrt(2 x 1).
   CHECK(mean_of(study, "ratio of library", "mxnet").all.mean == Approx(std::sqrt(0.5)));
   CHECK(mean_of(study, "parallel").all.mean == Approx(std::sqrt(2.0)));
   CHECK(mean_of(study, "parallel").all.count == 2);
@@ -91,7 +91,7 @@ TEST_CASE("The first account counts; what it lacks is of others that lack no lay
   const StudyRow& row = study.rows[0];
   CHECK(rung_of(row.rungs, RungName::library)->value == 10);
   CHECK(rung_of(row.rungs, RungName::library_fused)->value == 8);
-  CHECK(row.speedup(Optimization::parallel).value() == 2);         // 10 / 5, of the first
+  CHECK(row.speedup(Optimization::parallel).value() == 2);         // 10 / 5, of the first account
   CHECK(row.speedup(Optimization::fusion).value() == 1.5);         // 12 / 8, both of the same account
   CHECK(row.speedup(Optimization::algorithms).value() == 1.25);    // 15 / 12
   CHECK(row.speedup(Optimization::tensor_cores).value() == 2);     // 12 / 6
@@ -139,7 +139,7 @@ TEST_CASE("Machines that differ in more than which processors they use are devic
                     .memory = Bytes{6.0 * (1 << 30)}};
   Machine alike = two, more_cores = two, other = two;
   alike.affinity = "2,3";
-  alike.memory = Bytes{8.0 * (1 << 30)};  // the same up to a power of two
+  alike.memory = Bytes{8.0 * (1 << 30)};  // the same when rounded up to a power of two
   alike.system = "another";
   more_cores.cores = 4;
   other.device = "Other CPU";
@@ -215,12 +215,12 @@ Measurement row(const std::string& backend, const std::string& algorithm, double
 TEST_CASE("What advice costs is told by the libraries that give it") {
   Analysis analysis{.model = "m", .threads = 1};
   analysis[RungName::library].bound = Seconds{20};
-  // Called three times, 4 s; onednn advises 6 s where it has 5 s, so that advice costs 3 x 1 s. Native, which is best,
-  // advises nothing.
+  // Called three times, 4 s. onednn advises 6 s although it has 5 s, so its advice costs 3 x 1 s. native, which is the
+  // best, advises nothing.
   analysis.rows.push_back({.signature = "x", .form = Form::single, .count = 3, .median = Seconds{4}});
   analysis.rows[0].candidates = {row("native", "a", 4, false), row("onednn", "b", 5, false),
                                  row("onednn", "c", 6, true)};
-  // No library advises the other one: it takes 8 s as it does.
+  // No library advises anything for the other layer: it still takes 8 s.
   analysis.rows.push_back({.signature = "y", .form = Form::single, .count = 1, .median = Seconds{8}});
   const StudyAccount made = account_of(analysis);
   CHECK(made.advised.value().value == Approx(20 * (1 + 3.0 / 20)));

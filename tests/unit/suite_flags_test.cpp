@@ -91,8 +91,8 @@ TEST_CASE("layers are left out early only where no row of theirs can pass") {
   CHECK_FALSE(may_pass("onednn/brgconv:avx2,threads=2/hot/Conv/f32/x=1x128x28x28/w=128x128x3x3", conv));
   CHECK_FALSE(may_pass("Pool/f32/x=1x64", conv));
   CHECK(may_pass("Transpose/f32/x=2x2",
-                 "ConvTranspose/f32/x=2x2/w=2x2x1x1"));  // found inside, as the regular expression does
-  // Anything may be in an algorithm's name.
+                 "ConvTranspose/f32/x=2x2/w=2x2x1x1"));  // found inside, as by the regular expression
+  // An algorithm's name may contain anything.
   for (const char* filter : {"relu", "avx2", "threads=1", "-Conv", "Conv/f32/.*w=64", "onednn/brg"})
     CHECK(may_pass(filter, "Unary/f32/x=4"));
 }

@@ -15,7 +15,7 @@ Analysis at(std::string model, std::int64_t batch, std::map<std::string, std::in
 }  // namespace
 
 TEST_CASE("throughput is inputs a second, and stops to gain where no later point is 5 % above") {
-  // 1 in 10 ms is 100/s, 2 in 12.5 ms 160/s, 4 in 24.5 ms 163.3/s, 8 in 48.2 ms 166/s: after 2 at most 3.7 % more.
+  // 1 in 10 ms is 100/s, 2 in 12.5 ms 160/s, 4 in 24.5 ms 163.3/s, 8 in 48.2 ms 166/s: at most 3.7 % more after 2.
   const std::vector<Analysis> points{at("m", 4, {}, 24.5), at("m", 1, {}, 10), at("m", 8, {}, 48.2),
                                      at("m", 2, {}, 12.5)};
   const auto sweeps = make_sweeps(points);

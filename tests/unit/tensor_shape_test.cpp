@@ -50,7 +50,7 @@ TEST_CASE("shapes broadcast as NumPy's do") {
 TEST_CASE("a window knows which elements it never reads") {
   using detail::Window;
   CHECK(Window{.size = 56, .kernel = 3, .pad_begin = 1, .pad_end = 1}.touched() == 56);
-  CHECK(Window{.size = 56, .kernel = 1, .stride = 2}.touched() == 28);  // every other one
+  CHECK(Window{.size = 56, .kernel = 1, .stride = 2}.touched() == 28);  // every second one
   CHECK(Window{.size = 8, .kernel = 3, .stride = 2}.touched() == 7);    // windows at 0, 2, 4: elements 0 to 6
   CHECK(Window{.size = 9, .kernel = 2, .stride = 4}.touched() == 4);    // windows at 0, 4: 0 1, 4 5
   CHECK(Window{.size = 10, .kernel = 2, .stride = 2, .dilation = 2}.touched() ==

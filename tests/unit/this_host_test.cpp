@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells of its own processors.
+// What the host reports about its own processors.
 #include "../../src/measure/this_host.hpp"
 
 #include "support/catch.hpp"
@@ -20,7 +20,7 @@ constexpr Seconds window{0.1}, longest{20};
 /// The other process uses this share of one processor, which is more than the share that disturbs a window.
 constexpr double taken_share = 0.2;
 
-/// Every thread of the host's pool is busy for the window.
+/// Keeps every thread of the host's pool busy for the window.
 void keep_busy(ThisHost& host) {
   const Seconds end = host.now() + window;
   host.pool().parallel(static_cast<int>(host.cpus().size()), [&](int) {
@@ -29,7 +29,7 @@ void keep_busy(ThisHost& host) {
   });
 }
 
-/// How long a process was on a processor.
+/// How long a process has run on a processor.
 Seconds time_on(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
@@ -53,7 +53,7 @@ TEST_CASE("A pool's thread that another process takes the processor from disturb
   host.watch();
   const Seconds start = host.now(), before = time_on(its_clock);
   Seconds took{};
-  do {  // the other one may begin late
+  do {  // the other process may begin late
     keep_busy(host);
     took = host.now() - start;
   } while (time_on(its_clock) - before < taken_share * took && took < longest);

@@ -50,7 +50,7 @@ TEST_CASE("a study times a plan by each method, in each state of the caches, wit
     CHECK(row.caches == static_cast<Caches>(i / 2));
     CHECK(row.idle.value == (i % 2 == 0 ? 0 : 2));
     REQUIRE((row.events && row.graph && row.records));
-    // The event's microsecond is 0.05 % of a window of 2 ms.
+    // An event's microsecond is 0.05 % of a window of 2 ms.
     CHECK(row.events->value == Approx(100e-6).epsilon(0.01));
     CHECK(row.graph->value == Approx(100e-6).epsilon(0.01));
     CHECK(row.records->value == Approx(100e-6));

@@ -19,7 +19,7 @@ using Catch::Matchers::WithinRel;
 
 const std::string models = std::string(BENANZA_MODELS) + "/training/";
 
-/// FLOPs of convolutions and products as they are quoted: two a multiply-add, taps in the padding included.
+/// FLOPs of convolutions and products as they are usually quoted: two per multiply-add, including taps in the padding.
 double product_flops(const TrainingGraph& iteration, Phase phase) {
   double flops = 0;
   for (std::size_t i = 0; i < iteration.graph.nodes.size(); ++i)
@@ -29,9 +29,9 @@ double product_flops(const TrainingGraph& iteration, Phase phase) {
   return flops;
 }
 
-/// Those of the forward pass of attention, which PyTorch's counter passes over on the processor (it does not list
-/// `_scaled_dot_product_flash_attention_for_cpu`). vit_b_16: 12 layers of 12 heads, 197 places, 64 channels a head, two
-/// products.
+/// FLOPs of the forward pass of attention that PyTorch's counter omits on the processor (it does not list
+/// `_scaled_dot_product_flash_attention_for_cpu`). vit_b_16: 12 layers of 12 heads, 197 positions, 64 channels per
+/// head, two products.
 double uncounted_flops(const std::string& model, double batch) {
   return model == "vit_b_16" ? 12 * 12 * batch * 2 * (2.0 * 197 * 197 * 64) : 0;
 }
@@ -60,14 +60,14 @@ TEST_CASE("FLOPs, parameters and gradients of an iteration are those that PyTorc
     CHECK(bytes == counts["gradients_bytes"].get<double>());
     double buffers = 0;
     for (const ValueId id : iteration.buffers) buffers += iteration.graph.value(id).bytes();
-    // PyTorch also counts the batches that a normalisation has seen, 8 bytes for two vectors of statistics.
+    // PyTorch also counts the batches that a normalisation has seen, 8 bytes per two vectors of statistics.
     CHECK(buffers + 8.0 * static_cast<double>(iteration.buffers.size()) / 2 == counts["buffers_bytes"].get<double>());
   }
 }
 
 TEST_CASE("gradients come in the order in which backward completes them") {
   const TrainingGraph iteration = derive_training(import_onnx(models + "vgg16.onnx"));
-  REQUIRE(iteration.parameters.size() == 32);  // 13 convolutions and 3 products, a weight and a bias each
+  REQUIRE(iteration.parameters.size() == 32);  // 13 convolutions and 3 products, with a weight and a bias each
   CHECK_THAT(iteration.parameters.front().name, Contains("classifier.6"));
   CHECK_THAT(iteration.parameters.back().name, Contains("features.0"));
   for (std::size_t i = 1; i < iteration.parameters.size(); ++i)

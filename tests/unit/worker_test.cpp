@@ -38,7 +38,7 @@ TEST_CASE("a crash, a hang, a runaway allocation and a lost device cost a row ea
                                          "loses,threads=1 lost the device", "last,threads=1 measured"});
   REQUIRE(said.size() == 4);
   CHECK(said[0] == "crashed: Segmentation fault in lib/crashes,threads=1/hot/Unary/f32/x=3: going on without it");
-  // The last child has what the one before it had kept, and a part of the budget.
+  // The last child has the rows that the previous one had kept, and a part of the budget.
   CHECK(run.warnings == std::vector<std::string>{"budget: what is left", "4 earlier rows"});
   CHECK(kept == std::vector<std::size_t>{1, 1, 2, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 5, 6});
 }
@@ -120,7 +120,7 @@ TEST_CASE("a request comes back as it was written") {
   REQUIRE(back.options.earlier);
   CHECK(back.options.earlier->rows.front().name() == row.name());
 
-  request.options.earlier = nullptr;  // the next child has none
+  request.options.earlier = nullptr;  // the next child has no earlier rows
   write_request(request, folder.path);
   CHECK(bench::read_request(folder.path).options.earlier == nullptr);
 }
