@@ -71,7 +71,7 @@ TEST_CASE("weights of 4 bits have a scale for each block, and 8 as their zero po
                numbers, expected);
 }
 
-// Two zero points a byte, the first in the low bits: 1 and 2 of the first column, 3 and 15 of the second.
+// Two zero points per byte, the first in the low bits: 1 and 2 of the first column, 3 and 15 of the second.
 // 0.5 (1 (9 - 1) + 10 (6 - 1) + 100 (12 - 1)) + 2 (1000 (0 - 2) + 10000 (15 - 2)) = 579 + 256000
 // (1 (8 - 3) + 10 (7 - 3) + 100 (10 - 3)) + 0.25 (1000 (2 - 15) + 10000 (11 - 15)) = 745 - 13250
 // 0.5 (6 - 1) + 2 (15 - 2), and (7 - 3) + 0.25 (11 - 15)
@@ -110,10 +110,10 @@ TEST_CASE("weights of 8 bits") {
       {{"x", {1, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100}}}, {6211});
 }
 
-// Four rows a byte: rows 0 to 3 are 3, 0, 1 and 2, row 15 is 1, rows 16 and 17 are 1 and 3. The zero point is 2, or it
-// is 1 for the first block and 3 for the second. Their scales are 1 and 2.
-// 1 (3 - 2) + 10 (0 - 2) + 100 (1 - 2) + 1000 (2 - 2) + 10^4 (1 - 2) + 2 (10^5 (1 - 2) + 10^6 (3 - 2))
-// 1 (3 - 1) + 10 (0 - 1) + 100 (1 - 1) + 1000 (2 - 1) + 10^4 (1 - 1) + 2 (10^5 (1 - 3) + 10^6 (3 - 3))
+// Four rows per byte: rows 0 to 3 are 3, 0, 1 and 2, row 15 is 1, rows 16 and 17 are 1 and 3. The zero point is 2, or
+// it is 1 for the first block and 3 for the second. Their scales are 1 and 2. 1 (3 - 2) + 10 (0 - 2) + 100 (1 - 2) +
+// 1000 (2 - 2) + 10^4 (1 - 2) + 2 (10^5 (1 - 2) + 10^6 (3 - 2)) 1 (3 - 1) + 10 (0 - 1) + 100 (1 - 1) + 1000 (2 - 1) +
+// 10^4 (1 - 1) + 2 (10^5 (1 - 3) + 10^6 (3 - 3))
 TEST_CASE("weights of 2 bits") {
   Values x(32);
   x[0] = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that read a part of their operands, or nothing of them. A multiply-add is two operations, floats have 4
+// Operators that read a part of their operands, or none of it. A multiply-add is two operations, floats have 4
 // bytes, constant indices no bytes. `h` is a product: each of its rows takes a row of x and all of w.
 #include "least_work.hpp"
 

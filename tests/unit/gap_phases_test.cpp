@@ -65,7 +65,7 @@ double us_of(Seconds time) { return time.value / us; }
 }  // namespace
 
 TEST_CASE("the phase of a record is that of PyTorch's scopes around it") {
-  // Two products of equal shapes, and the gradient of each: words and shapes alone cannot distinguish them.
+  // Two products of equal shapes, and the gradient of each: names and shapes alone cannot distinguish them.
   benanza::testing::GraphBuilder g;
   const auto first = g.node("MatMul", {g.input({8, 8}), g.weight({8, 8})}, {8, 8});
   g.node("MatMul", {first, g.weight({8, 8})}, {8, 8});

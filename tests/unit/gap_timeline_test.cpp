@@ -80,7 +80,7 @@ TEST_CASE("waits and calls count as far as nothing runs meanwhile") {
 }
 
 TEST_CASE("runtime calls between library calls are a cause of their own, with an advice that names them") {
-  // As above. Two calls between library calls cover 3 + 4 of the 10 after Conv_0, a launch covers the last 2 of the 5.
+  // As above. Two calls between library calls cover 3 + 4 of the 10 after Conv_0, a launch covers 2 of the last 5.
   EngineProfile p =
       profile(210, {at(record("Conv_0", 140), 0, 1), at(record("Relu_1", 25), 150, 1),
                     at(record("Softmax_2", 30), 175, 1), at(record("cudaStreamWaitEvent", 3), 141, 2, Activity::call),

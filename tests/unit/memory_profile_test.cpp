@@ -113,7 +113,7 @@ TEST_CASE("of Relu a sign is kept, of max-pooling a place, of Add nothing") {
   const auto a = build.conv(x, 4);                         // 1 x 4 x 8 x 8
   const auto b = build.map("Relu", {a});                   // 256 signs
   const auto c = build.node("Add", {b, b}, {1, 4, 8, 8});  // nothing
-  const auto d = build.node("MaxPool", {c}, {1, 4, 4, 4},  // 64 places of 2 bits
+  const auto d = build.node("MaxPool", {c}, {1, 4, 4, 4},  // 64 positions of 2 bits
                             {{"kernel_shape", GraphBuilder::Dims{2, 2}}, {"strides", GraphBuilder::Dims{2, 2}}});
   const auto e = build.node("Reshape", {d, build.ints({1, 64})}, {1, 64});
   build.output(build.node("MatMul", {e, build.weight({64, 10})}, {1, 10}));

@@ -165,7 +165,7 @@ TEST_CASE("what ran between two library calls of a pass is told with counts, tim
       database.library_call("CUBLAS_EVENTS", "cublasGemmEx", at + 23'000, at + 29'000);
       database.call("cudaEventRecord_v3020", at + 23'500, 200);  // within a library call
       database.kernel("sgemm", at + 25'000, 3000);
-      database.call("cudaStreamWaitEvent_v3020", at + 40'000, 800);  // behind the last one of the pass
+      database.call("cudaStreamWaitEvent_v3020", at + 40'000, 800);  // after the last one of the pass
       database.kernel("finish", at + 50'000, 1000);
     }
     database.chain("cudaStreamWaitEvent_v3020", {"wait_for", "main"});

@@ -164,7 +164,7 @@ TEST_CASE("MXNet's first pass asks for free memory between calls of cuDNN") {
   CHECK(in_records == Approx(264.328));
 }
 
-// Each layer of the bound has a made-up time: where a pass spends its time does not depend on these times. sqlite3: in
+// Each layer of the bound has a made-up time: how a pass spends its time does not depend on these times. sqlite3: in
 // 240.506 us of the 264.328 us no kernel runs, and nothing is copied or set.
 TEST_CASE("Calls between library calls cost the time in which the device is idle") {
   const auto path = data2019::file("mxnet_b1_ResNet050-v1.first_pass.nsys.sqlite.gz");
