@@ -33,7 +33,7 @@ Arena::Arena(std::span<const MemoryNeed> regions, Memory* where) : offsets_(regi
     return;
   }
   block_ = detail::MemoryBlock(bytes_ < least_for_huge_pages ? bytes_ + 1 : (bytes_ + page - 1) / page * page);
-  std::memset(block_.data(), 0, bytes_);  // no first execution pays for pages
+  std::memset(block_.data(), 0, bytes_);  // so that the first execution does not pay for page faults
 }
 
 }  // namespace benanza::execution

@@ -10,10 +10,10 @@
 
 namespace benanza::execution {
 
-/// From this size on an arena has huge pages, as the memory has that rows are measured in.
+/// An arena of at least this size uses huge pages, as does the memory in which rows are measured.
 constexpr std::size_t least_for_huge_pages = std::size_t{1} << 17;
 
-/// What is needed from one step to another, both included.
+/// Memory that is needed from one step to another, both included.
 struct MemoryNeed {
   std::size_t bytes = 0;
   std::size_t first = 0, last = 0;
@@ -21,11 +21,11 @@ struct MemoryNeed {
 
 class Arena {
  public:
-  /// Boundaries of regions, which is what plans ask of their workspaces (plan/backend.hpp).
+  /// Alignment of regions, which is what plans require of their workspaces (plan/backend.hpp).
   static constexpr std::size_t alignment = 256;
 
-  /// Places each region: the largest first, each at the lowest offset where no region lies that is alive with it. In a
-  /// device's memory, where that is not null.
+  /// Places the regions, the largest first, each at the lowest offset where it overlaps no region that is alive at the
+  /// same time. The block is in `where`, the memory of a device, if that is not null.
   explicit Arena(std::span<const MemoryNeed> regions, Memory* where = nullptr);
 
   [[nodiscard]] std::byte* at(std::size_t region) const { return block_.data() + offsets_[region]; }

@@ -12,15 +12,15 @@
 namespace benanza::execution {
 
 struct Arrangement {
-  std::string key{};  ///< empty: row-major; the text of an order; or what only plans of one backend understand
-  std::optional<ElementOrder> order = ElementOrder();  ///< nothing: padding, or a hidden format
+  std::string key{};  ///< empty: row-major; else the text of an order, or a format of one backend
+  std::optional<ElementOrder> order = ElementOrder();  ///< empty if there is padding or the format is hidden
 
   [[nodiscard]] bool is_plain() const { return key.empty(); }
   bool operator==(const Arrangement& other) const { return key == other.key; }
   bool operator<(const Arrangement& other) const { return key < other.key; }
 };
 
-/// Kinds of arrangements, as bits. Others than row-major and channels in blocks are mostly channels last.
+/// Kinds of arrangements, as bits. `other` is mostly channels last.
 enum class FormKind : std::uint8_t { row_major = 1, in_blocks = 2, other = 4 };
 
 [[nodiscard]] inline FormKind kind_of(const Arrangement& form) {
@@ -34,7 +34,7 @@ enum class FormKind : std::uint8_t { row_major = 1, in_blocks = 2, other = 4 };
 
 [[nodiscard]] inline Arrangement arrangement_of(const ElementOrder& order) { return {order.text(), order}; }
 
-/// In what form a plan of a backend takes an operand, or gives a result.
+/// The form in which a plan of a backend takes an operand or gives a result.
 [[nodiscard]] inline Arrangement arrangement_of(std::string_view backend, const Layout& layout,
                                                 const Operand& operand) {
   if (layout.name == "plain") return {};

@@ -7,8 +7,8 @@ namespace benanza::execution {
 
 namespace {
 
-/// Where keys, values or queries lie: those of a cache before those of the call, which may lie in a row of several
-/// operands, `column` elements behind its begin.
+/// Where keys, values or queries are. Those of a cache come before those of the call. The latter may be part of a row
+/// of several operands, `column` elements after its start.
 struct Tokens {
   std::optional<std::size_t> cache{};  ///< inputs of the node
   bool second_of_cache = false;        ///< keys and values are stacked in one cache, and these are the values
@@ -19,7 +19,7 @@ struct Tokens {
     return cache ? std::vector{*cache, given} : std::vector{given};
   }
 
-  /// Batch, heads, tokens, depth; tokens before heads on demand.
+  /// Dimensions: batch, heads, tokens, depth; tokens come before heads if `tokens_first`.
   [[nodiscard]] Tensor gathered(const NodeTensors& inputs, DataType type, const TensorShape& shape, bool tokens_first,
                                 Tensor::Dims dims) const {
     const Tensor& own = *inputs[given];

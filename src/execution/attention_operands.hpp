@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of attention before its mask: queries, keys and values, of which a node may have several in one row and
+// The operands of attention before its mask: queries, keys and values. A node may have several of them in one row and
 // some in a cache.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace benanza::execution {
 /// Queries, keys and values of a node of ONNX or com.microsoft, in the layer's layout.
 [[nodiscard]] std::array<OperandSource, 3> attention_operands(const Node& node, const op::Attention& op);
 
-/// Keys (output 1) or values (output 2) with those of the cache before them, as the node hands them on.
+/// Keys (output 1) or values (output 2) with those of the cache before them, as the node outputs them.
 [[nodiscard]] OutputSource handed_on(const Node& node, const op::Attention& op, std::size_t output,
                                      const Tensor::Dims& dims);
 

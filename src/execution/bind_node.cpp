@@ -26,11 +26,11 @@ namespace {
 
 using Indices = std::vector<std::size_t>;
 
-/// Nodes of com.microsoft that compute what their layer says, and nothing besides.
+/// Nodes of com.microsoft that compute exactly what their layer describes.
 constexpr std::array<std::string_view, 5> plain_extensions{"FusedMatMul", "Gelu", "GroupQueryAttention",
                                                            "MultiHeadAttention", "QGemm"};
 
-/// What a node has that its layer does not know.
+/// Throws if a node has something that its layer does not express.
 void refuse_extensions(const Node& node) {
   if (node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml") return;
   const auto refuse = [&](const std::string& why) { throw NotExecutable(node, why); };
@@ -47,7 +47,7 @@ void refuse_extensions(const Node& node) {
     refuse("a rotation or another softmax within attention");
 }
 
-/// Attributes that change the result, not the speed, and have no parameter either.
+/// Throws if a node has attributes that change the result but not the speed, and that have no parameter.
 void refuse_attributes(const Node& node) {
   const auto refuse = [&](const char* why) { throw NotExecutable(node, why); };
   if (node.op_type == "MaxPool" && node.attribute("storage_order", std::int64_t{0}) != 0)
@@ -63,9 +63,9 @@ bool has_text(const Graph& graph, const Node& node) {
          std::any_of(node.outputs.begin(), node.outputs.end(), is_text);
 }
 
-/// GroupQueryAttention may leave room in its cache, or have sequences of different lengths (`seqlens_k` holds the last
-/// key of each sequence). Then it has keys that the layer would not leave out. Lengths that data decide are checked in
-/// each run.
+/// GroupQueryAttention may leave part of its cache unused, or have sequences of different lengths (`seqlens_k` holds
+/// the last key of each sequence). The layer would then read keys that the node leaves out. Lengths that depend on data
+/// are checked in each run.
 void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) {
   const auto* attention = std::get_if<op::Attention>(&bound.layer);
   if (attention == nullptr || node.op_type != "GroupQueryAttention") return;
@@ -88,14 +88,14 @@ void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) 
   source.inputs.push_back(5);
 }
 
-/// A commutative function has its operands in canonical order.
+/// Whether the layer, which has the operands of a commutative function in canonical order, has swapped them.
 bool is_swapped(const Node& node, const Graph& graph, const op::Binary& binary) {
   if (node.op_type == "PRelu") return false;
   const auto shapes = detail::collapse(std::vector<detail::Dims>{graph.input(node, 0).dims, graph.input(node, 1).dims});
   return TensorShape(shapes[0]) != binary.a;
 }
 
-/// Which of the node's inputs are the layer's operands, in the layer's order; all in turn where nothing is said.
+/// Which of the node's inputs are the layer's operands, in the layer's order. By default all of them in turn.
 Indices operand_inputs(const Node& node, const Graph& graph, const Layer& layer) {
   const std::string& type = node.op_type;
   if (type == "QLinearConv") return {0, 3, 8};
@@ -161,8 +161,8 @@ Tensor transposed(const Tensor& x) {
   return result;
 }
 
-/// Whether a layer takes operand `i` of a product in the order in which the node does not have it: a product with
-/// constants has them as its plans like them.
+/// Whether a layer takes operand `i` of a product without the transposition that the node applies. A product with
+/// constants has them in the order that suits its plans.
 bool is_transposed(const Node& node, const Layer& layer, std::size_t i) {
   const auto* product = std::get_if<op::MatMul>(&layer);
   if (product == nullptr || i > 1) return false;
@@ -205,7 +205,7 @@ std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, cons
   return sources;
 }
 
-/// The node's outputs among the layer's.
+/// The source of each output of the node.
 std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, const BoundNode& bound) {
   std::vector<OutputSource> result(node.outputs.size());
   const auto* attention = std::get_if<op::Attention>(&bound.layer);
@@ -216,7 +216,7 @@ std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, c
       continue;
     }
     const Value& value = graph.output(node, i);
-    if (value.elements() == 0) continue;  // Split leaves out what is empty
+    if (value.elements() == 0) continue;  // the layer of a Split leaves out empty parts
     std::optional<std::size_t> at = next++;
     if (const auto* recurrent = std::get_if<op::Recurrent>(&bound.layer))
       if (auto kept = kept_step(graph, node, *recurrent, i, operand_inputs(node, graph, bound.layer))) {

@@ -12,7 +12,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// Nodes of a graph, and who of them makes a value.
+/// Nodes of a graph, and which of them makes a value.
 class Members {
  public:
   Members(const Graph& graph, std::span<const std::size_t> nodes, const TensorStore& constants)
@@ -25,7 +25,7 @@ class Members {
     }
     return nullptr;
   }
-  /// The one of this type; null where there is another number of them.
+  /// The one node of this type; null if there is not exactly one.
   [[nodiscard]] const Node* only(std::string_view op_type) const {
     const Node* found = nullptr;
     for (const auto node : nodes_) {
@@ -45,19 +45,19 @@ class Members {
     const auto& tensor = constant(id);
     return tensor && tensor->elements() == 1 ? std::optional((*tensor)[0]) : std::nullopt;
   }
-  /// The place of the one input of a node of two that is no constant.
+  /// The index of the non-constant input of a node with two inputs, of which exactly one is constant.
   [[nodiscard]] std::optional<std::size_t> variable_input(const Node& node) const {
     if (node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1)) return std::nullopt;
     const bool first = constant(node.inputs[0]).has_value(), second = constant(node.inputs[1]).has_value();
     return first == second ? std::nullopt : std::optional<std::size_t>(first ? 1 : 0);
   }
-  /// Whether a node gives its first input other dimensions, or turns it.
+  /// Whether a node reshapes or transposes its first input.
   [[nodiscard]] bool moves(const Node& node) const {
     return node.op_type == "Transpose" || std::holds_alternative<op::View>(make_layer(node, graph_));
   }
 
-  /// Back from a value to the one that the first of the members on its path reads, before heads are repeated. `factor`
-  /// becomes the product of the numbers on the way.
+  /// Goes back from a value to the one that the first of the members on its path reads, before heads are repeated. Sets
+  /// `factor` to the product of the numbers on the way.
   [[nodiscard]] std::optional<ValueId> source(std::optional<ValueId> id, double& factor) const {
     while (const Node* node = maker(id)) {
       if (moves(*node) || node->op_type == "Expand") {
@@ -112,7 +112,7 @@ BoundGroup group_of(const Members& members, const Layer& layer) {
 
 GroupOperand operand_of(const Members& members, ValueId id) { return {.value = id, .constant = members.constant(id)}; }
 
-/// Epsilon, which is added to the mean of squares; nothing where it cannot be told.
+/// Epsilon, which is added to the mean of squares; empty if it cannot be determined.
 std::optional<double> epsilon_in_parts(const Members& members) {
   for (const auto at : members.nodes()) {
     const Node& root = members.graph().nodes[at];
@@ -127,7 +127,7 @@ std::optional<double> epsilon_in_parts(const Members& members) {
   return std::nullopt;
 }
 
-/// What a norm in parts is of, and its vectors.
+/// The operand of a norm in parts, and its vectors.
 std::optional<BoundGroup> bind_parts(const Members& members, const op::LayerNorm& norm) {
   BoundGroup group = group_of(members, norm);
   const auto epsilon = epsilon_in_parts(members);
@@ -164,7 +164,7 @@ std::optional<BoundGroup> bind_norm(const Graph& graph, std::span<const std::siz
                                     const TensorStore& constants) {
   const Members members(graph, nodes, constants);
   if (norm.residual == op::Residual::none) return bind_parts(members, norm);
-  // The sum comes first; the norm of it is one node or in parts.
+  // The sum comes first; its norm is one node or in parts.
   const Node& sum = graph.nodes[nodes.front()];
   if (norm.x_bias || sum.op_type != "Add" || nodes.size() < 2 || !sum.has_output(0)) return std::nullopt;
   std::optional<BoundGroup> inner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that a model has written in parts, as one call: norms and attention.
+// Functions that a model computes in several nodes, as one call: norms and attention.
 #pragma once
 
 #include "bound_group.hpp"
@@ -8,11 +8,11 @@
 
 namespace benanza::execution {
 
-/// A norm in parts, or a sum and the norm of it. As of `bind_group`.
+/// A norm in parts, or a sum and its norm. Same contract as `bind_group`.
 [[nodiscard]] std::optional<BoundGroup> bind_norm(const Graph& graph, std::span<const std::size_t> nodes,
                                                   const op::LayerNorm& norm, const TensorStore& constants);
 
-/// Two products with a softmax between them, and what lies around them. As of `bind_group`.
+/// Two products with a softmax between them, and the nodes around them. Same contract as `bind_group`.
 [[nodiscard]] std::optional<BoundGroup> bind_attention(const Graph& graph, std::span<const std::size_t> nodes,
                                                        const op::Attention& attention, const TensorStore& constants);
 

@@ -24,7 +24,7 @@ NodeTensors constants_of(const Node& node, const TensorStore& constants) {
   return result;
 }
 
-/// The epilogue of a layer; null where it has none.
+/// The epilogue of a layer; null if it has none.
 const Epilogue* epilogue_of(const Layer& layer) {
   return std::visit(
       []<class Op>(const Op& op) -> const Epilogue* {
@@ -38,7 +38,7 @@ Tensor like(const Tensor& tensor, std::span<const double> values) {
   return Tensor::of(tensor.type(), tensor.dims(), values);
 }
 
-/// Walks the nodes of a group behind its head.
+/// Traverses the nodes of a group that follow its head.
 class EpilogueBinder {
  public:
   EpilogueBinder(const Graph& graph, std::span<const std::size_t> nodes, const Layer& layer,
@@ -86,7 +86,7 @@ class EpilogueBinder {
     return true;
   }
 
-  /// A function of one tensor that several nodes compute, such as x * sigmoid(x). It ends where `take_rest` says.
+  /// A function of one tensor that several nodes compute, such as x * sigmoid(x). `take_rest` decides where it ends.
   [[nodiscard]] bool take_activation_head() {
     if (!std::holds_alternative<op::Unary>(layer_)) return false;
     const Node& first = graph_.nodes[nodes_[0]];
@@ -103,9 +103,9 @@ class EpilogueBinder {
     return true;
   }
 
-  /// All nodes that are left. The nodes of an activation may end in several places: x * (1 + erf(x / sqrt(2))) is a
-  /// function of x, and so is half of it. That place is right from which the other steps take the other nodes; the last
-  /// place comes first, since a factor at the end belongs to the activation.
+  /// Takes all nodes that are left. The nodes of an activation may end at several places: x * (1 + erf(x / sqrt(2))) is
+  /// a function of x, and so is half of it. The right place is the one after which the other steps take the other
+  /// nodes. The last place is tried first, since a factor at the end belongs to the activation.
   [[nodiscard]] bool take_rest() {
     if (at_ == nodes_.size()) return step_ == post_->size() && !is_in_head_;
     if (!is_activation_next()) return take() && take_rest();
@@ -126,8 +126,8 @@ class EpilogueBinder {
     return false;
   }
 
-  /// Whether the nodes up to `end` may be this function of the running result: one node that is, or element-wise nodes
-  /// for a function that exporters write in parts (fusion/activation.hpp).
+  /// Whether the nodes up to `end` may be this function of the running result: one node that computes it, or
+  /// element-wise nodes if exporters write the function in parts (fusion/activation.hpp).
   [[nodiscard]] bool may_be(const PostOp& wanted, std::size_t end) const {
     std::set<ValueId> inside{running_};
     for (std::size_t i = at_; i < end; ++i) {
@@ -184,7 +184,7 @@ class EpilogueBinder {
     return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return input == id; });
   }
 
-  /// The places behind which no node reads what the activation began with, nor anything inside it.
+  /// The places after which no node reads the input of the activation or a value inside it.
   [[nodiscard]] std::vector<std::size_t> ends_of_activation() const {
     std::vector<std::size_t> ends;
     std::vector<ValueId> inner{running_};
@@ -201,7 +201,7 @@ class EpilogueBinder {
     return ends;
   }
 
-  /// What a function of two operands takes besides the running result.
+  /// The operand of a function of two operands that is not the running result.
   [[nodiscard]] std::optional<ValueId> other_operand(const Node& node) const {
     if (node.inputs.size() != 2 || !node.inputs[0] || !node.inputs[1] || node.inputs[0] == node.inputs[1])
       return std::nullopt;
@@ -242,7 +242,7 @@ class EpilogueBinder {
     return true;
   }
 
-  /// The axis of the weights along which the channels of the result lie.
+  /// The axis of the weights that holds the channels of the result.
   [[nodiscard]] std::optional<std::size_t> channel_axis() const {
     if (group_.operands.size() > 3 || (group_.operands.size() == 3 && !group_.operands[2].constant))
       return std::nullopt;
@@ -251,7 +251,7 @@ class EpilogueBinder {
     return transposed != nullptr && transposed->group == 1 ? std::optional<std::size_t>(1) : std::nullopt;
   }
 
-  /// Whether it may be operand `i` of the layer.
+  /// Whether `operand` may be operand `i` of the layer.
   [[nodiscard]] bool fits(const GroupOperand& operand, std::size_t i) const {
     if (i >= shapes_.inputs.size()) return false;
     const auto& [value, constant] = operand;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BoundGroup: nodes that one call computes, with what its operands are: values of the graph, or constants, of which a
-// batch normalisation may be a part.
+// BoundGroup: nodes that one call computes, with its operands. These are values of the graph or constants; a batch
+// normalisation may be folded into a constant.
 #pragma once
 
 #include "program.hpp"
@@ -13,7 +13,7 @@ namespace benanza::execution {
 
 struct GroupOperand {
   ValueId value = 0;
-  std::optional<Tensor> constant{};  ///< then `value` means nothing
+  std::optional<Tensor> constant{};  ///< if set, `value` is not used
 };
 
 /// A value whose elements are a part of a result.
@@ -28,15 +28,15 @@ struct BoundGroup {
   Operands shapes{};
   Parameters numbers{};
   std::vector<GroupOperand> operands{};
-  std::vector<std::optional<ValueId>> outputs{};  ///< outputs of the layer; nothing where no node has it
-  std::vector<OutputPart> parts{};                ///< in the first output, which then is row-major
+  std::vector<std::optional<ValueId>> outputs{};  ///< outputs of the layer; empty if no node has it
+  std::vector<OutputPart> parts{};                ///< in the first output, which is then row-major
 };
 
-/// One node as a call of its layer; nothing where operands have to be made of activations.
+/// One node as a call of its layer. Empty if operands have to be made of activations.
 [[nodiscard]] std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants);
 
-/// Nodes as a call of `layer`: a head with its epilogue, what pads a convolution, a norm or attention in parts,
-/// products of one row. Nothing where it is not clear what an operand is.
+/// Nodes as a call of `layer`: a head with its epilogue, a convolution with its padding, a norm or attention in parts,
+/// products of one row. Empty if an operand cannot be identified.
 [[nodiscard]] std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::size_t> nodes,
                                                    const Layer& layer, const TensorStore& constants);
 

@@ -10,7 +10,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// For each product its nodes: it and its bias.
+/// The nodes of each product: the product and its bias.
 std::vector<std::span<const std::size_t>> products_of(const Graph& graph, std::span<const std::size_t> nodes) {
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -24,7 +24,7 @@ std::vector<std::span<const std::size_t>> products_of(const Graph& graph, std::s
   return result;
 }
 
-/// One product with its bias: operands are the row, constant weights and perhaps a constant bias.
+/// One product with its bias. Operands are the row, constant weights and, if there is one, a constant bias.
 std::optional<BoundGroup> bind_one(const Graph& graph, std::span<const std::size_t> nodes,
                                    const TensorStore& constants) {
   auto head = bind_single(graph, nodes[0], constants);
@@ -47,7 +47,7 @@ std::optional<BoundGroup> bind_one(const Graph& graph, std::span<const std::size
   return head;
 }
 
-/// Copies a matrix of `rows` rows into one of `total` columns, behind `before` of them.
+/// Copies a matrix of `rows` rows into one of `total` columns, after the first `before` columns.
 void copy_columns(const Tensor& from, std::byte* to, std::int64_t rows, std::int64_t before, std::int64_t total) {
   const std::size_t row = from.bytes() / static_cast<std::size_t>(rows);
   const std::size_t cell = from.bytes() / static_cast<std::size_t>(from.elements());

@@ -7,8 +7,8 @@
 
 namespace benanza::execution {
 
-/// Products of one row, each perhaps with a bias: their results lie one behind the other in that of the call. Nothing
-/// for several rows, since plans read no gaps between rows, and where `bind_group` gives nothing.
+/// Products of one row, each with or without a bias. Their results follow one another in the result of the call. Empty
+/// for several rows, since plans do not read rows with gaps between them, and if `bind_group` is empty.
 [[nodiscard]] std::optional<BoundGroup> bind_products(const Graph& graph, std::span<const std::size_t> nodes,
                                                       const op::MatMul& all, const TensorStore& constants);
 

@@ -26,7 +26,7 @@ constexpr std::int64_t most_targets = 1 << 24;
 
 bool classifies(const Node& node) { return node.op_type == "TreeEnsembleClassifier"; }
 
-/// Scores of a row.
+/// Number of scores per row.
 std::size_t target_count(const Node& node) {
   const auto labels = std::max(node.attribute<Integers>("classlabels_int64s", {}).size(),
                                node.attribute<std::vector<std::string>>("classlabels_strings", {}).size());
@@ -48,7 +48,7 @@ bool has_plain_scores(const Graph& graph, const Node& node, const op::TreeEnsemb
          (!node.has_output(0) || graph.output(node, 0).type == DataType::i64);
 }
 
-/// The layer's operands behind x, or nothing where the layer cannot have these trees.
+/// The layer's operands after x. Empty if the layer cannot represent these trees.
 class LayerTrees {
  public:
   LayerTrees(const DecisionTrees& trees, const op::TreeEnsemble& forest) : trees_(trees), forest_(forest) {}
@@ -64,7 +64,7 @@ class LayerTrees {
       if (i >= shapes.inputs.size()) break;
       tensors.push_back(Tensor::of(shapes.inputs[i].type, {static_cast<std::int64_t>(values->size())}, *values));
     }
-    // A threshold of 64 bits that is rounded may send a row the other way.
+    // Rounding a 64-bit threshold may send a row the other way.
     const bool is_exact = tensors[1].values() == splits_;
     return is_exact ? std::optional(std::move(tensors)) : std::nullopt;
   }
@@ -100,7 +100,7 @@ class LayerTrees {
   Floats features_{}, splits_{}, weights_{}, targets_{};
 };
 
-/// Each row of x, as it is walked with.
+/// Visits each row of x as the trees read it.
 template <class Visit>
 void for_each_row(const Tensor& x, std::size_t features, Visit visit) {
   const Floats values = x.values();

@@ -11,7 +11,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// A row that takes this many times as long as the fastest is not a candidate, whatever its layouts are.
+/// A row that takes more than this many times as long as the fastest is not a candidate, whatever its layouts are.
 constexpr double slowest = 2;
 constexpr std::size_t most_plans = 12;
 

@@ -19,7 +19,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// The places of a node's inputs, of which the first is x. Without a scale the result is the sum of products itself.
+/// The indices of a node's inputs, of which x is the first. Without scales the result is the sum of products itself.
 struct ScaledInputs {
   std::size_t w = 1, x_zero = 2, w_zero = 3;
   std::optional<std::size_t> x_scale{}, w_scale{}, y_scale{}, y_zero{};
@@ -37,7 +37,7 @@ std::int64_t count_of(const Graph& graph, const Node& node, std::optional<std::s
   return i && node.has_input(*i) ? graph.input(node, *i).elements() : 1;
 }
 
-/// Which of `count` channels an element belongs to: `inner` elements of one lie one behind the other.
+/// Which of `count` channels an element belongs to. `inner` consecutive elements belong to the same channel.
 struct Channels {
   std::size_t count = 1, inner = 1;
   Channels() = default;
@@ -57,14 +57,14 @@ ChannelNumbers channel_numbers(const NodeTensors& inputs, std::optional<std::siz
   return {i && *i < inputs.size() && inputs[*i] ? inputs[*i]->values() : std::vector<double>{otherwise}};
 }
 
-/// As floats, which hold the differences of 8-bit integers.
+/// x minus its zero points, as floats, which hold the differences of 8-bit integers exactly.
 Tensor less_zeros(const Tensor& x, const ChannelNumbers& zero_points, const Channels& channels) {
   std::vector<double> values = x.values();
   for (std::size_t i = 0; i < values.size(); ++i) values[i] -= zero_points[channels.of(i)];
   return Tensor::of(DataType::f32, x.dims(), values);
 }
 
-/// The same with floats, whose zero points are 0, and without what follows.
+/// The same layer in floats, with zero points of 0 and without an epilogue.
 template <class Op>
 Layer summing(Op op, std::optional<DataType> Op::*second_type, bool Op::*first_zero, bool Op::*second_zero) {
   op.type = DataType::f32;
@@ -74,7 +74,7 @@ Layer summing(Op op, std::optional<DataType> Op::*second_type, bool Op::*first_z
   return Layer(op);
 }
 
-/// The layer of floats that adds up the same products, and nothing besides; nothing for a layer of another kind.
+/// The layer of floats that computes the same sums of products and nothing else. Empty for a layer of another kind.
 std::optional<Layer> sum_of_products(const Layer& layer) {
   using op::Conv, op::MatMul;
   if (const auto* conv = std::get_if<Conv>(&layer)) return summing(*conv, &Conv::w_type, &Conv::x_zero, &Conv::w_zero);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// If, Loop and Scan, as data says.
+// If, Loop and Scan, executed as data requires.
 #include "program.hpp"
 #include <benanza/detail/node.hpp>
 
@@ -24,7 +24,7 @@ std::size_t axis_of(const Node& node, const Axes& axes, std::size_t i, std::size
   return *axis;
 }
 
-/// Element `index` along an axis, which the result does not have.
+/// Element `index` along an axis, without that axis.
 Tensor element_along(const Node& node, const Tensor& x, std::size_t axis, std::int64_t index) {
   const TensorShape around = detail::around(x.dims(), axis);
   Tensor::Dims dims = x.dims();
@@ -38,7 +38,7 @@ Tensor element_along(const Node& node, const Tensor& x, std::size_t axis, std::i
   return result;
 }
 
-/// Equal tensors as elements along a new axis.
+/// Stacks tensors of equal shape along a new axis.
 Tensor stacked(const Node& node, const std::vector<Tensor>& parts, std::size_t axis, DataType type,
                const Tensor::Dims& part) {
   Tensor::Dims dims = part;

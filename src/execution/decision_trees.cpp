@@ -55,7 +55,7 @@ class TreeReader {
     return items;
   }
 
-  /// Whether each node sends a NaN the way of a true comparison.
+  /// Whether each node sends a NaN down the branch of a true comparison.
   [[nodiscard]] std::vector<bool> missing(std::size_t count) const {
     constexpr const char* key = "nodes_missing_value_tracks_true";
     std::vector<bool> result(count, false);
@@ -76,7 +76,7 @@ class TreeReader {
     return {static_cast<std::size_t>(target), number};
   }
 
-  /// Branches and leaves are lists of their own; in `trees_`, leaves are behind the branches.
+  /// Branches and leaves have separate lists. In `trees_`, leaves follow the branches.
   void read_by_root() {
     const Integers features = list("nodes_featureids"), targets = list("leaf_targetids");
     const std::size_t branches = features.size(), leaves = targets.size();
@@ -116,7 +116,7 @@ class TreeReader {
     for (const auto root : list("tree_roots")) trees_.roots.push_back(behind(root, 0));
   }
 
-  /// Nodes have a number within their tree. The first node of a tree is its root. `prefix` is "class" or "target".
+  /// Nodes are numbered within their tree. The first node of a tree is its root. `prefix` is "class" or "target".
   void read_by_id(const std::string& prefix) {
     const Integers tree = list("nodes_treeids");
     const std::size_t count = tree.size();
@@ -156,7 +156,7 @@ class TreeReader {
       trees_.nodes[place(trees[i], nodes[i])].weights.push_back(weight(targets[i], weights[i]));
   }
 
-  /// Refuses cycles: follows every path, where a node is open while the nodes behind it are visited.
+  /// Throws if there is a cycle. Follows every path; a node is open while its descendants are visited.
   void refuse_cycles() const {
     enum class State : std::uint8_t { unseen, open, done };
     std::vector<State> states(trees_.nodes.size(), State::unseen);

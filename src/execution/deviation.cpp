@@ -18,7 +18,7 @@ Deviation deviation(const Tensor& expected, const Tensor& got, bool rounded) {
     const double want = expected[i], have = got[i];
     if (std::isfinite(want)) result.largest = std::max(result.largest, std::abs(want));
     if (want == have || (std::isnan(want) && std::isnan(have))) continue;
-    const double distance = std::abs(want - have);  // not finite where one of both is not
+    const double distance = std::abs(want - have);  // not finite if one of the two is not
     if (is_integer) unequal += distance <= step ? 0 : 1;
     else absolute = std::max(absolute, std::isfinite(distance) ? distance : std::numeric_limits<double>::infinity());
   }

@@ -42,7 +42,7 @@ struct LstmSizes {
 /// In the order of the node's outputs: all states, the last ones, the last cell states.
 using LstmResults = std::array<std::vector<double>, 3>;
 
-/// To 8 bits and back, with the scale and the zero point of DynamicQuantizeLinear.
+/// Rounds to 8 bits and back, with the scale and the zero point of DynamicQuantizeLinear.
 std::vector<double> rounded_to_8_bits(std::vector<double> values) {
   constexpr double largest = 255;
   double low = 0, high = 0;
@@ -57,7 +57,7 @@ std::vector<double> rounded_to_8_bits(std::vector<double> values) {
   return values;
 }
 
-/// Elements of one direction; zeros where the input is left out.
+/// Elements of one direction; zeros if the input is left out.
 std::vector<double> lstm_part(const NodeTensors& inputs, std::size_t at, std::size_t direction, std::size_t count) {
   std::vector<double> result(count);
   if (at >= inputs.size() || !inputs[at]) return result;
@@ -65,7 +65,7 @@ std::vector<double> lstm_part(const NodeTensors& inputs, std::size_t at, std::si
   return result;
 }
 
-/// One number of each direction, or one of each column of its weights.
+/// One number per direction, or one per column of its weights.
 double lstm_number(const NodeTensors& inputs, std::size_t at, std::size_t direction, std::size_t column,
                    const LstmSizes& sizes) {
   if (at >= inputs.size() || !inputs[at]) return 0;
@@ -73,7 +73,7 @@ double lstm_number(const NodeTensors& inputs, std::size_t at, std::size_t direct
   return (*inputs[at])[static_cast<std::int64_t>(is_one ? direction : direction * sizes.columns() + column)];
 }
 
-/// A row for each unit, with a column for each gate and hidden unit.
+/// A row for each input or hidden unit, with a column for each gate and hidden unit.
 std::vector<double> lstm_weights(const NodeTensors& inputs, LstmInput weights, LstmInput scale, LstmInput zero,
                                  std::size_t units, std::size_t direction, const LstmSizes& sizes) {
   const std::size_t columns = sizes.columns();
@@ -100,7 +100,7 @@ class DynamicLstm {
         h_(lstm_part(inputs, lstm_h, direction, sizes.batch * sizes.hidden)),
         c_(lstm_part(inputs, lstm_c, direction, sizes.batch * sizes.hidden)) {}
 
-  /// `x` is that of this step, batch by input.
+  /// One step. `x` is the input of this step, batch by input.
   void step(const double* x) {
     const std::vector<double> h = rounded_to_8_bits(h_);
     for (std::size_t n = 0; n < sizes_.batch; ++n) {
@@ -122,7 +122,7 @@ class DynamicLstm {
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += units[unit] * weights[unit * sums.size() + i];
   }
 
-  /// Hidden unit `i` of one sequence; its state is at `at`.
+  /// Updates hidden unit `i` of one sequence; its state is at `at`.
   void update(const std::vector<double>& sums, std::size_t i, std::size_t at) {
     const std::size_t hidden = sizes_.hidden;
     const double* const p = peepholes_.data() + i;  // input, output, forget

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// set_times: what a witness says of its whole executions.
+// set_times: the whole-execution times of a witness.
 #pragma once
 
 #include <benanza/bounds/witness.hpp>
@@ -12,8 +12,8 @@
 
 namespace benanza::execution {
 
-/// Sets percentiles, the interval, and how many executions count. `whole` has the times in the order of the executions;
-/// each turn has `in_one_turn` of them, and `counted` tells which turns count.
+/// Sets percentiles, the interval, and the number of executions that count. `whole` has the times in the order of the
+/// executions; each turn has `in_one_turn` of them, and `counted` says which turns count.
 inline void set_times(Witness& witness, std::vector<double> whole, const std::vector<bool>& counted,
                       std::size_t in_one_turn) {
   witness.discarded = 0;

@@ -15,7 +15,7 @@ TensorInfo info_of(const std::string& name, const Value& value) {
   return {.name = name, .type = value.type, .dims = value.dims, .data_dependent = value.data_dependent};
 }
 
-/// The name that the file gives an output.
+/// The name of an output in the file.
 std::string output_name(const Graph& graph, std::size_t i) {
   return i < graph.output_names.size() ? graph.output_names[i] : graph.value(graph.outputs[i]).name;
 }

@@ -16,16 +16,16 @@ namespace benanza::execution {
 
 namespace {
 
-/// Sequences that are compared with each other; each has packed weights of its own.
+/// The number of sequences that are compared with each other. Each has its own packed weights.
 constexpr std::size_t most_in_turns = 3;
-/// Weights in layouts of other plans may take this many times the memory that those of the first sequence take.
+/// Weights in the layouts of all plans may take this many times the memory of those of the first sequence.
 constexpr std::size_t most_packed = 6;
-/// A sequence whose sum is this many times the least is not executed.
+/// A sequence whose sum of times is more than this many times the least is not executed.
 constexpr double most_expected = 1.5;
 constexpr std::size_t least_executions = 3, most_executions = 200;
-/// Shares of the time: for the sequences that rows propose, for those that executions propose, for the last comparison.
+/// Shares of the time: for the sequences that rows suggest, for those that executions suggest, for the last comparison.
 constexpr double share_by_rows = 0.3, share_by_executions = 0.4, share_in_turns = 0.3;
-/// The share of one sequence that executions propose.
+/// The share of one sequence that executions suggest.
 constexpr double share_of_one = 0.04;
 
 Seconds now() { return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()}; }
@@ -72,7 +72,7 @@ class Finder {
     for (const auto& choice : choices) execute(choice, slot);
   }
 
-  /// Plans that take longer in their places than their rows say give way to others, which are executed in their turn.
+  /// Plans that take longer in their places than their rows say are replaced by others, which are executed in turn.
   void try_those_of_executions(Seconds end) {
     while (now() < end && model_.packed.bytes() <= most_packed * first_packed_) {
       const PlanChoice choice = search_.improve(best_.front().choice);
@@ -81,14 +81,14 @@ class Finder {
     }
   }
 
-  /// A choice that cannot be built or does not run is left out.
+  /// Skips a choice that cannot be built or does not run.
   void execute(const PlanChoice& choice, Seconds slot) {
     tried_.insert(choice);
     Executed one{.choice = choice};
     try {
       one.sequence = std::make_unique<Sequence>(model_, choice);
       one.sequence->run();
-    } catch (const std::exception&) {  // no plan changes a layout of it, or memory is short: another choice may run
+    } catch (const std::exception&) {  // no plan makes a layout change, or memory is short; another choice may run
       refused_ = std::current_exception();
       return;
     }
@@ -114,7 +114,7 @@ class Finder {
     if (best_.size() > most_in_turns) best_.pop_back();
   }
 
-  /// In turns, so that a slow phase of the machine does not decide between them.
+  /// Times in turns, so that a slow phase of the machine does not decide between them.
   void time_in_turns(Seconds end) {
     constexpr int in_one_turn = 3;
     if (best_.size() == 1) return;
@@ -123,7 +123,7 @@ class Finder {
     for (std::size_t turn = 0; turn < most_executions && (turn == 0 || now() < end); ++turn) {
       sentinel_.begin();
       for (std::size_t i = 0; i < best_.size(); ++i) {
-        best_[i].sequence->run();  // brings its weights and its threads back
+        best_[i].sequence->run();  // warms up its weights and its threads
         for (int run = 0; run < in_one_turn; ++run) {
           const Seconds before = now();
           best_[i].sequence->run();
@@ -143,8 +143,8 @@ class Finder {
   PlanSearch search_;
   std::vector<Executed> best_{};  ///< the fastest first
   std::set<PlanChoice> tried_{};
-  std::size_t executed_ = 0;      ///< of those, the ones that ran
-  std::exception_ptr refused_{};  ///< why the last of the others did not
+  std::size_t executed_ = 0;      ///< the number of those that ran
+  std::exception_ptr refused_{};  ///< why the last of the others did not run
   std::size_t first_packed_ = 0;  ///< bytes of the first sequence's constants
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FastestSequence: which plans a model is executed by. Rows say what a plan takes alone; executions say what it takes
+// FastestSequence: the plans by which a model is executed. Rows give the time of a plan alone; executions give its time
 // in its place, and decide.
 #pragma once
 
@@ -17,7 +17,7 @@ struct FastestSequence {
   std::size_t tried = 0;  ///< sequences that were executed
 };
 
-/// Executes sequences for about this long. Throws NotExecutable.
+/// Executes sequences for about `budget`. Throws NotExecutable.
 [[nodiscard]] FastestSequence find_fastest_sequence(const Sequence::Model& model, TeamSentinel& sentinel,
                                                     Seconds budget);
 

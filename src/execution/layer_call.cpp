@@ -13,7 +13,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// Bytes in a plan's layout, aligned.
+/// Room for `bytes` in a plan's layout, aligned.
 Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_cast<std::int64_t>(bytes)}); }
 
 /// Whether the processor sums 8-bit products in 32 bits.
@@ -43,7 +43,7 @@ bool takes_any_operands(const Layer& layer) {
                 std::variant<op::Conv, op::MatMul, op::Pool, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce,
                              op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile, op::Gather,
                              op::Resize, op::Cast, op::Quantize, op::Dequantize, op::Trilu>>{});
-        if constexpr (std::is_same_v<Op, op::Binary>)  // zero as a divisor of integers stops a processor
+        if constexpr (std::is_same_v<Op, op::Binary>)  // an integer division by zero stops the processor
           if (!is_float(op.type) && (op.fn == ElementwiseFn::div || op.fn == ElementwiseFn::mod)) return false;
         return of_any || (of_floats && is_float(op.type) && bits(op.type) >= 16);
       },
@@ -113,7 +113,8 @@ bool LayerCall::is_wanted(std::size_t output) const {
                      [&](const OutputSource& source) { return source.of_layer == output; });
 }
 
-/// Plain, or as the plan takes it where it is constant. Indices are checked: neither plans nor the reference do that.
+/// The operand in row-major form, or in the plan's form if it is constant. Indices are checked, since neither plans nor
+/// the reference check them.
 Tensor LayerCall::operand(std::size_t i, const NodeTensors& inputs) const {
   if (constants_[i]) return *constants_[i];
   Tensor made = operand_tensor(bound_, *node_, i, inputs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerCall: a bound node with the way in which it is run, a backend's plan or the reference. PlanChooser picks the
-// plans; each layer's is built once.
+// LayerCall: a bound node with what runs it, a backend's plan or the reference. PlanChooser picks the plans; each
+// layer's is built once.
 #pragma once
 
 #include "bind_node.hpp"
@@ -17,14 +17,14 @@
 
 namespace benanza::execution {
 
-/// Layers whose plans compute what the reference does for any operands that a model may have.
+/// Layers whose plans compute the same as the reference for any operands that a model may have.
 [[nodiscard]] bool takes_any_operands(const Layer& layer);
 
-/// Samples of each output that is checked.
+/// The number of samples of each output that are checked.
 inline constexpr std::size_t checked_samples = 2000;
 
-/// A sum or a mean whose terms cancel, such as the gradient of a bias in front of a batch normalisation, which is 0: it
-/// can be no more exact than its terms.
+/// Whether a sum or a mean is as exact as its terms. It cannot be more exact if the terms cancel, as in the gradient of
+/// a bias in front of a batch normalisation, which is 0.
 [[nodiscard]] bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& operands,
                                             const std::vector<double>& expected, const std::vector<double>& got,
                                             double tolerance);
@@ -38,12 +38,12 @@ class PlanChooser {
  public:
   using Choice = std::function<std::shared_ptr<const ChosenPlan>(const BoundNode&)>;
 
-  /// `choice`: chooses in another way; none: as `choose` says.
+  /// `choice`, if set, picks the plans instead of the rule that `choose` describes.
   PlanChooser(std::vector<std::shared_ptr<const Backend>> backends, int threads, Choice choice = {})
       : backends_(std::move(backends)), threads_(threads), choice_(std::move(choice)) {}
 
-  /// The first plan that the first backend offers with the node's numbers. None where no backend has one: the reference
-  /// runs the layer.
+  /// The first plan that the first backend offers with the node's numbers. Null if no backend has one; the reference
+  /// then runs the layer.
   [[nodiscard]] std::shared_ptr<const ChosenPlan> choose(const BoundNode& bound);
 
  private:
@@ -56,16 +56,16 @@ class PlanChooser {
 
 class LayerCall {
  public:
-  /// `constants`: the inputs of the node that no run changes. Operands that are made of them alone are made, and packed
-  /// for the plan, now.
+  /// `constants`: the inputs of the node that do not change between runs. Operands that are made of them alone are made
+  /// now, and packed for the plan.
   LayerCall(const Node& node, BoundNode bound, std::shared_ptr<const ChosenPlan> plan, const NodeTensors& constants);
 
   [[nodiscard]] const BoundNode& bound() const { return bound_; }
-  /// As of NodeRun.
+  /// Same as in NodeRun.
   [[nodiscard]] std::string plan_name() const;
-  /// The layer's outputs that the node has, row-major, by their place in the layer.
+  /// The layer's outputs that the node has, row-major, by their index in the layer.
   [[nodiscard]] std::map<std::size_t, Tensor> run(const NodeTensors& inputs) const;
-  /// Compares outputs of a plan with the reference; nothing where the reference has run the layer.
+  /// Compares outputs of a plan with the reference; does nothing if the reference has run the layer.
   void check(const NodeTensors& inputs, const std::map<std::size_t, Tensor>& outputs, Execution& execution) const;
 
  private:

@@ -13,7 +13,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// Least of some calls on memory of its own.
+/// The least time of several calls, in an arena of their own.
 Seconds time_of(const Plan& plan, Device* device) {
   constexpr int least = 2, most = 20;
   constexpr double enough = 2e-4;
@@ -57,7 +57,7 @@ std::optional<LayoutChange> LayoutChanges::fastest(DataType type, std::int64_t e
   const auto layer = layout_change_layer(type, elements, from, to);
   if (!layer) return std::nullopt;
   if (auto call = plans_.fastest_plan(*layer)) return LayoutChange{.layer = *layer, .call = *std::move(call)};
-  constexpr std::int64_t of_one_thread = 1 << 15;  // bytes: waking another thread takes longer than to copy them
+  constexpr std::int64_t of_one_thread = 1 << 15;  // bytes; waking another thread takes longer than copying them
   std::optional<LayoutChange> best;
   for (auto& call : plans_.offered(*layer, elements * bits(type) / 8 <= of_one_thread)) {
     call.alone = time_of(*call.plan, device_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between tensors and the small constants of a graph.
+// Conversions between tensors and the small constants of a graph.
 #pragma once
 
 #include <benanza/execution/tensor.hpp>
@@ -7,9 +7,9 @@
 
 namespace benanza::execution {
 
-/// The numbers of a literal. Throws InputError where it has another number of elements.
+/// The numbers of a literal. Throws InputError if the number of elements differs.
 [[nodiscard]] Tensor to_tensor(DataType type, const Tensor::Dims& dims, const Literal& literal);
-/// All numbers of a tensor; integers of 64 bits are exact.
+/// All numbers of a tensor; 64-bit integers are exact.
 [[nodiscard]] Literal to_literal(const Tensor& tensor);
 
 }  // namespace benanza::execution

@@ -37,19 +37,19 @@ namespace {
 using namespace execution;
 
 constexpr std::size_t least_executions = 5, most_executions = 1000;
-/// The share of the time in which the fastest sequence is found.
+/// The share of the time that is spent on finding the fastest sequence.
 constexpr double search_share = 0.6;
-/// Relative to the largest magnitude: products of a model add up in another order than those of single nodes.
-constexpr double allowed_f32 = 1e-3, allowed_f16 = 2e-2, allowed_bf16 = 1e-1;  // operands of tf32 have f16's bits
-/// The share of an output's integers that may differ: an index of the largest of nearly equal numbers, a comparison of
-/// them.
+/// Relative to the largest magnitude. The calls of a sequence sum products in another order than single nodes do.
+constexpr double allowed_f32 = 1e-3, allowed_f16 = 2e-2, allowed_bf16 = 1e-1;  // tf32 has the mantissa bits of f16
+/// The fraction of an output's integers that may differ, such as the index of the largest of nearly equal numbers, or a
+/// comparison of them.
 constexpr double most_unequal = 1e-3;
-/// The share of the time that the threads are waited for.
+/// The largest share of the time that is spent waiting for the threads.
 constexpr double most_waiting = 1.0 / 3;
 
 Seconds now() { return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()}; }
 
-/// Why a sequence of calls cannot be the model; empty: it can.
+/// Why a sequence of calls cannot represent the model; empty if it can.
 std::string obstacle(const Graph& graph) {
   for (const auto& node : graph.nodes)
     if (!node.bodies.empty()) return "control flow: node '" + node.name + "' (" + node.op_type + ")";
@@ -58,7 +58,7 @@ std::string obstacle(const Graph& graph) {
   return {};
 }
 
-/// Plans of all libraries on one team of threads, where the process has OpenMP: calls that follow one another change no
+/// Plans of all libraries on one team of threads, if the process has OpenMP, so that consecutive calls do not switch
 /// threads.
 std::vector<std::shared_ptr<const Backend>> on_one_team(std::vector<std::shared_ptr<const Backend>> backends) {
   const auto uses_openmp = [](const auto& backend) { return backend->uses_openmp(); };
@@ -69,7 +69,7 @@ std::vector<std::shared_ptr<const Backend>> on_one_team(std::vector<std::shared_
   return backends;
 }
 
-/// While it lives, the threads of OpenMP's team are bound as for measuring, each to a processor of its own.
+/// During its lifetime, the threads of OpenMP's team are bound as for measurements, each to its own processor.
 class BoundTeam {
  public:
   explicit BoundTeam(int threads) {
@@ -102,8 +102,8 @@ void wait_until_near(TeamSentinel& sentinel, Seconds most) {
   for (const Seconds end = now() + most; !sentinel.near() && now() < end;) std::this_thread::sleep_for(between);
 }
 
-/// Executions with a clock between calls and whole ones in turns, so that both see the same phases of the machine. Goes
-/// on until enough of them count, for as long again at most.
+/// Executions with a clock between calls and whole executions take turns, so that both see the same phases of the
+/// machine. Continues until enough of them count, for at most as long again.
 void time_runs(Witness& witness, Sequence& sequence, TeamSentinel& sentinel, Seconds time) {
   constexpr std::size_t whole_in_one_turn = 2;
   std::vector<std::vector<double>> calls(witness.calls.size());
@@ -139,7 +139,7 @@ void time_runs(Witness& witness, Sequence& sequence, TeamSentinel& sentinel, Sec
   set_times(witness, std::move(whole), counted, whole_in_one_turn);
 }
 
-/// The same on a device, where calls are timed one by one between events.
+/// The same for a device, where calls are timed one by one between events.
 void time_recorded_runs(Witness& witness, RecordedSequence& sequence, Seconds time) {
   constexpr std::size_t whole_in_one_turn = 5;
   std::vector<std::vector<double>> calls(witness.calls.size());
@@ -160,24 +160,24 @@ void time_recorded_runs(Witness& witness, RecordedSequence& sequence, Seconds ti
   set_times(witness, std::move(whole), counted, whole_in_one_turn);
 }
 
-/// What joins the calls: changes of layout, and of threads.
+/// Times what is between the calls: changes of layout and of threads.
 void time_joints(Witness& witness, Sequence& sequence) {
   sequence.time_layout_changes();
   for (std::size_t i = 0; i < witness.calls.size(); ++i) witness.calls[i].alone = sequence.calls()[i].alone;
   witness.switches = sequence.time_switches();
 }
 
-/// Outputs of the graph, in its order; nothing where one was not computed.
+/// Outputs of the graph, in its order; empty if one was not computed.
 using Expected = std::vector<std::optional<Tensor>>;
 
-/// The device that backends work on; null: the processor.
+/// The device on which backends run; null for the processor.
 std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>> backends) {
   for (const auto& backend : backends)
     if (backend->on_device()) return backend->device();
   return nullptr;
 }
 
-/// What the fused form is made of.
+/// The graph from which the fused form is made.
 Graph with_moved_strides(const Graph& graph) {
   auto moved = move_strides(graph);
   return moved ? std::move(moved->graph) : graph;
@@ -259,7 +259,7 @@ class Maker {
     return witness;
   }
 
-  /// Without times: what is executed, and whether its outputs are right.
+  /// A witness without times: what is executed, and whether its outputs are right.
   [[nodiscard]] Witness witness_of(Sequence& sequence, const Expected& expected, const PlanChoice& choice,
                                    std::size_t tried) {
     Witness witness{.threads = threads_of(choice), .calls = sequence.calls(), .tried = tried};
@@ -279,10 +279,10 @@ class Maker {
     witness.refused = "the call of '" + check.nodes.front() + "' (" + check.plan + ") " + text;
   }
 
-  /// The processor computes what a device is compared with.
+  /// The processor computes the results that those of a device are compared with.
   [[nodiscard]] int checking_threads() const { return device_ ? static_cast<int>(cpus().size()) : options_.threads; }
 
-  /// Node by node, which knows nothing of groups, layouts and moved strides. Inputs are kept for the sequence.
+  /// Computes node by node, without groups, layouts and moved strides. Keeps the inputs for the sequence.
   [[nodiscard]] Expected compute_outputs() {
     Executor executor = Executor::load(original_, {.backends = device_ ? options_.checked_by : options_.backends,
                                                    .threads = checking_threads(),
@@ -305,7 +305,7 @@ class Maker {
     if (NodeStep* const step = program_.step_of(node)) step->prepare(constants, resources_);
   }
 
-  /// The most threads that a plan has.
+  /// The largest number of threads that a plan uses.
   [[nodiscard]] int threads_of(const PlanChoice& choice) const {
     int result = 1;
     for (std::size_t i = 0; i < choice.size(); ++i)
@@ -313,7 +313,7 @@ class Maker {
     return result;
   }
 
-  /// By the coarsest type that a call computes in or an output has.
+  /// The tolerance of the coarsest type in which a call computes or that an output has.
   [[nodiscard]] double allowed(const std::vector<Tensor>& got) const {
     double most = allowed_f32;
     const auto add = [&](DataType type) {
@@ -368,7 +368,7 @@ class Maker {
   Seconds usual_round_trip_;
 };
 
-/// Of a model that no sequence can be.
+/// The witness of a model that no sequence can represent.
 Witness make_node_by_node(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options) {
   const BoundTeam team(options.threads);
   const OpenmpTeam openmp;

@@ -16,7 +16,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// What a call takes for which there is no row, so that a partition can be chosen.
+/// An estimate of the time of a call without a row, so that a partition can be chosen.
 Seconds guess(const Layer& layer) {
   const Cost one = cost(layer);
   return {one.flops.value / 20e9 + one.bytes().value / 5e9 + 1e-6};
@@ -35,7 +35,7 @@ class Builder {
   }
 
  private:
-  /// A group in the cheapest way that is bound: whole, in parts, or node by node.
+  /// Adds a group in the cheapest way that can be bound: whole, in parts, or node by node.
   void add(const Occurrence& group) {
     const auto& members = group.members;
     struct Way {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModelCalls: a model as a sequence of calls, groups of nodes where one call computes them.
+// ModelCalls: a model as a sequence of calls, with groups of nodes that one call computes.
 #pragma once
 
 #include "bound_group.hpp"
@@ -11,8 +11,8 @@
 namespace benanza::execution {
 
 struct ModelCall {
-  BoundGroup group{};  ///< without operands where `plans` is empty
-  /// The fastest first, behind them those of `add_forms`; none: its node runs by itself, on row-major tensors.
+  BoundGroup group{};  ///< without operands if `plans` is empty
+  /// The fastest first, followed by those of `add_forms`. If empty, the node runs by itself, on row-major tensors.
   std::vector<CallPlan> plans{};
   bool moved_in_place = false;  ///< the bound counts nothing for it
 };
@@ -26,7 +26,7 @@ struct ModelCalls {
   }
 };
 
-/// `nodes`: those that a run computes. Throws NotExecutable.
+/// `nodes`: the nodes that a run computes. Throws NotExecutable.
 [[nodiscard]] ModelCalls make_model_calls(const Graph& graph, std::span<const std::size_t> nodes,
                                           const TensorStore& constants, CallPlans& plans);
 

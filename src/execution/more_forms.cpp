@@ -16,12 +16,12 @@ namespace benanza::execution {
 
 namespace {
 
-/// A part of a tensor that is one behind the other in row-major memory, in elements.
+/// A contiguous part of a tensor in row-major memory, in elements.
 struct Part {
   std::int64_t begin = 0, elements = 0;
 };
 
-/// The parts that a Concat joins, or that a Split or a Slice takes out; none where they are not in one piece each.
+/// The parts that a Concat joins, or that a Split or a Slice takes out; empty if one of them is not contiguous.
 std::vector<Part> parts_of(const Layer& layer) {
   std::vector<Part> parts;
   const auto add = [&](std::int64_t elements) {
@@ -32,7 +32,7 @@ std::vector<Part> parts_of(const Layer& layer) {
   if (const auto* split = std::get_if<op::Split>(&layer); split && split->outer == 1)
     for (const auto size : split->sizes) add(size * split->inner);
   if (const auto* slice = std::get_if<op::Slice>(&layer)) {
-    std::size_t axis = 0;  // the one that is cut: those before it are of size 1, those behind it whole
+    std::size_t axis = 0;  // the axis that is cut; axes before it have size 1, axes after it are whole
     while (axis < slice->x.size() && slice->x[axis] == 1) ++axis;
     std::int64_t inner = 1;
     for (std::size_t i = axis + 1; i < slice->x.size(); ++i) {
@@ -45,12 +45,12 @@ std::vector<Part> parts_of(const Layer& layer) {
   return parts;
 }
 
-/// The order of a whole tensor of which `part` is that of a part of `elements`.
+/// The order of a whole tensor in which a part of `elements` elements has the order `part`.
 std::optional<ElementOrder> whole_order(const ElementOrder& part, std::int64_t elements, std::int64_t whole) {
   if (part.is_row_major()) return part;
   std::vector<OrderDigit> digits = part.digits();
   const OrderDigit first = digits.front();
-  if (first.stride * first.extent == elements) digits.erase(digits.begin());  // the outermost, of which there are more
+  if (first.stride * first.extent == elements) digits.erase(digits.begin());  // the outermost, larger in the whole
   constexpr std::int64_t most_in_block = 16;  // extent of the innermost digit; a whole would have no other order
   const std::int64_t block = first.stride * first.extent == elements ? first.stride : elements;
   if (whole % block != 0 || part.digits().back().extent > most_in_block) return std::nullopt;
@@ -123,7 +123,7 @@ class Adder {
     return parts.empty() ? std::vector<CallPlan>{} : without_call(call, parts);
   }
 
-  /// The forms, other than row-major, that values of this size among operands and results have elsewhere.
+  /// The forms other than row-major that values of this size among operands and results have in other calls.
   [[nodiscard]] std::set<Arrangement> forms_of(const BoundGroup& group, std::int64_t elements) {
     std::set<Arrangement> forms;
     const auto collect = [&](ValueId id) {
@@ -163,8 +163,8 @@ class Adder {
     return result;
   }
 
-  /// Broadcasts and reductions of tensors that lie in the orders of their neighbours. Their time is taken to be that of
-  /// the row-major layer until they have been executed.
+  /// Broadcasts and reductions of tensors in the orders of their neighbours. Their time is assumed to be that of the
+  /// row-major layer until they have been executed.
   [[nodiscard]] std::vector<CallPlan> of_reordered_layers(const ModelCall& call) {
     const BoundGroup& group = call.group;
     std::int64_t elements = 0;
@@ -191,8 +191,8 @@ class Adder {
     return result;
   }
 
-  /// A transposition from the orders that its operand has elsewhere, into those that its result has elsewhere. It is
-  /// another transposition, or nothing at all.
+  /// A transposition from the orders that its operand has in other calls to those that its result has in other calls.
+  /// It is another transposition, or nothing at all.
   [[nodiscard]] std::vector<CallPlan> of_transposition(const ModelCall& call) {
     const BoundGroup& group = call.group;
     const auto& transpose = std::get<op::Transpose>(group.layer);
@@ -225,8 +225,8 @@ class Adder {
     return result;
   }
 
-  /// The plan of the layer's fastest row; without rows, a plan of the backend and on as many threads as `like`. Null
-  /// where neither is row-major.
+  /// The plan of the layer's fastest row; without rows, a plan of the same backend and number of threads as `like`.
+  /// Null if neither is row-major.
   [[nodiscard]] const CallPlan* plan_of(const Layer& layer, const CallPlan& like) {
     const auto [made, first] =
         reordered_.try_emplace({LayerSignature(layer).text(), like.backend, like.threads()}, std::nullopt);
@@ -278,7 +278,7 @@ class Adder {
       plan.outputs = joins ? std::vector<Arrangement>{form} : lie;
       for (const auto& part : parts)
         plan.offsets.push_back(static_cast<std::size_t>(part.begin * bits(operands[0].type) / 8));
-      // A constant among them is written by each execution, row-major.
+      // Each execution writes constants among the parts in row-major order.
       bool takes_constants = true;
       for (std::size_t k = 0; joins && k < parts.size(); ++k)
         takes_constants = takes_constants && (!group.operands[k].constant || lie[k].is_plain());

@@ -36,7 +36,7 @@ class NodeByNode {
   NodeByNode(const NodeByNode&) = delete;
   NodeByNode& operator=(const NodeByNode&) = delete;
 
-  /// With what each node took.
+  /// Runs once and records the time of each node.
   [[nodiscard]] Execution run_noted(bool check) {
     Execution result;
     resources_.check = check;
@@ -52,7 +52,7 @@ class NodeByNode {
     return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
   }
 
-  /// The most threads that a plan has.
+  /// The largest number of threads that a plan uses.
   [[nodiscard]] int threads() const { return threads_; }
 
  private:
@@ -71,7 +71,7 @@ class NodeByNode {
   NodeTensors inputs_{};
 };
 
-/// Executions in which each node was timed, as calls.
+/// The times of executions in which each node was timed, as calls.
 class NodeTimes {
  public:
   void add(const Execution& execution) {
@@ -88,7 +88,7 @@ class NodeTimes {
     ++count_;
   }
 
-  /// `counted`: which of the executions count.
+  /// `counted` says which of the executions count.
   [[nodiscard]] std::vector<WitnessCall> calls(const std::vector<bool>& counted) const {
     std::vector<WitnessCall> result = calls_;
     double least = std::numeric_limits<double>::infinity();
@@ -110,8 +110,8 @@ class NodeTimes {
   std::map<std::pair<std::string, std::string>, std::size_t> places_{};  ///< by node and plan
 };
 
-/// As a sequence is timed: executions with a clock at each node and whole ones in turns, until enough of them count,
-/// for as long again as `time` at most.
+/// Timed like a sequence: executions with a clock at each node and whole executions take turns until enough of them
+/// count, for at most as long again as `time`.
 void time_in_turns(Witness& witness, NodeByNode& model, TeamSentinel& sentinel, Seconds time) {
   constexpr std::size_t whole_in_one_turn = 2, least = 5, most = 1000;
   const auto clock = [] { return std::chrono::steady_clock::now(); };

@@ -15,7 +15,7 @@ namespace {
 
 using Axes = std::vector<std::int64_t>;
 
-/// Input `i`, or null where it is left out.
+/// Input `i`, or null if it is left out.
 const Tensor* given_input(const Node& node, const NodeTensors& inputs, std::size_t i) {
   if (!node.has_input(i)) return nullptr;
   if (i >= inputs.size() || !inputs[i]) throw NotExecutable(node, "numbers that are not known");
@@ -29,7 +29,7 @@ double one_number(const Node& node, const Tensor* numbers, double otherwise) {
   return (*numbers)[0];
 }
 
-/// The axes that a Resize names, counted from the front; all where it names none.
+/// The axes that a Resize names, counted from the front; all of them if it names none.
 std::vector<std::size_t> resized_axes(const Node& node, std::size_t rank) {
   Axes axes = node.attribute<Axes>("axes", {});
   if (axes.empty()) {
@@ -73,7 +73,7 @@ std::vector<double> resize_scales(const Node& node, const op::Resize& resize, co
   return result;
 }
 
-/// Starts, then ends, of all axes.
+/// Starts of all axes, followed by their ends.
 std::vector<double> resize_region(const Node& node, const op::Resize& resize, const Tensor& given) {
   const std::size_t rank = resize.x.size();
   if (given.elements() == 0) return {};
@@ -92,7 +92,7 @@ std::vector<double> resize_region(const Node& node, const op::Resize& resize, co
 
 void add_resize(reference::Parameters& result, const Node& node, const op::Resize& resize, const NodeTensors& inputs) {
   result.resize_scales = resize_scales(node, resize, inputs);
-  bool is_ratio = true;  // whether scales are ratios of the sizes, which plans compute with
+  bool is_ratio = true;  // whether scales are the ratios of the sizes, as plans assume
   for (std::size_t i = 0; i < result.resize_scales.size(); ++i)
     is_ratio =
         is_ratio && result.resize_scales[i] == static_cast<double>(resize.y[i]) / static_cast<double>(resize.x[i]);
@@ -112,18 +112,18 @@ void add_quantization(reference::Parameters& result, const Node& node, const Nod
     result.zero_point_a = number(2, 0);
     result.zero_point_b = number(3, 0);
   }
-  const bool is_gemm = is_quantized_gemm(node);  // has an addend before the scale of the result
+  const bool is_gemm = is_quantized_gemm(node);  // its addend is added before the result is scaled
   if (node.op_type == "QLinearConv" || node.op_type == "QLinearMatMul" || is_gemm) {
     const std::size_t scale_of_y = is_gemm ? 7 : 6;
     result.zero_point_a = number(2, 0);
     result.zero_point_b = number(5, 0);
     result.zero_point_y = number(scale_of_y + 1, 0);
     result.rescale = number(1, 1) * number(4, 1) / number(scale_of_y, 1);
-    if (is_gemm) result.rescale *= node.attribute("alpha", 1.0);  // C is scaled by it, too
+    if (is_gemm) result.rescale *= node.attribute("alpha", 1.0);  // C is scaled by alpha, too
   }
 }
 
-/// The scale, unless it is what attention has without one.
+/// The scale. Empty if it is the default scale of attention.
 std::optional<double> attention_scale(const Node& node, const op::Attention& attention) {
   const double scale = node.attribute("scale", 0.0), own = 1 / std::sqrt(static_cast<double>(attention.q[3]));
   const bool is_own = std::fabs(scale - own) <= 1e-6 * own;  // the attribute has 32 bits

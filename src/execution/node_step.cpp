@@ -15,12 +15,12 @@ namespace benanza::execution {
 
 namespace {
 
-/// Lists of integers up to this length may be sizes that were computed.
+/// Lists of integers up to this length may be computed sizes.
 constexpr std::int64_t longest_list = 1024;
 
 bool is_fill(const Node& node) { return node.domain.empty() && node.op_type == "ConstantOfShape"; }
 
-/// What reads sizes alone and computes nothing.
+/// Whether a node reads only sizes and computes nothing.
 bool is_size(const Node& node) { return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size"); }
 
 Seconds seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -35,7 +35,7 @@ bool same_numbers(const std::map<ValueId, Value>& a, const std::map<ValueId, Val
 
 }  // namespace
 
-/// Whether neither sizes nor parameters wait for data.
+/// Whether all sizes and parameters are known without data.
 bool NodeStep::has_known_sizes(const NodeTensors& constants) const {
   const auto depends = [&](const std::optional<ValueId>& id) { return id && graph_->value(*id).data_dependent; };
   const auto is_there = [&](std::size_t i) { return constants[i].has_value(); };
@@ -62,7 +62,7 @@ std::string NodeStep::plan_name() const {
   return prepared_ && prepared_->call ? prepared_->call->plan_name() : std::string();
 }
 
-/// The inputs as they are, with numbers that may decide sizes.
+/// The inputs as values, with the numbers that may determine sizes.
 std::map<ValueId, Value> NodeStep::values_of(const NodeTensors& inputs) const {
   const auto parameters = parameter_inputs(*node_);
   std::map<ValueId, Value> result;

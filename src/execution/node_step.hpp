@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeStep: a node without bodies, prepared for the sizes of the graph or, where data decides these, for those that are
-// there; it is prepared again when they change.
+// NodeStep: a node without bodies, prepared for the sizes in the graph. If these depend on data, it is prepared for the
+// actual sizes, and again when they change.
 #pragma once
 
 #include "layer_call.hpp"
@@ -12,32 +12,32 @@
 
 namespace benanza::execution {
 
-/// What all nodes of a model share.
+/// State that all nodes of a model share.
 struct Resources {
   PlanChooser plans;
   std::optional<std::uint64_t> weight_seed{};
   bool check = false;
-  Seconds checks{};                ///< what comparing has taken
-  Execution* execution = nullptr;  ///< where runs are noted; null: nowhere
+  Seconds checks{};                ///< time spent on comparisons
+  Execution* execution = nullptr;  ///< where runs are recorded, if not null
 };
 
-/// A node at certain sizes.
+/// A node at given sizes.
 struct PreparedNode {
-  std::map<ValueId, Value> inputs{};    ///< what it was prepared for, where sizes come from data
+  std::map<ValueId, Value> inputs{};    ///< what it was prepared for, if sizes depend on data
   std::vector<Tensor::Dims> outputs{};  ///< in the node's order
   std::optional<LayerCall> call{};
-  NodeTensors folded{};  ///< outputs that follow from sizes and short lists of integers alone
+  NodeTensors folded{};  ///< outputs that depend only on sizes and short lists of integers
 };
 
 class NodeStep {
  public:
   NodeStep(const Graph& graph, const Node& node) : graph_(&graph), node_(&node) {}
 
-  /// Prepares what can be before data is there. Throws NotExecutable.
+  /// Prepares what does not depend on data. Throws NotExecutable.
   void prepare(const NodeTensors& constants, Resources& resources);
-  /// As of NodeRun, of a step that was prepared before data was there; empty for a layer that was not.
+  /// Same as in NodeRun, for a step that was prepared without data. Empty for a layer that was not.
   [[nodiscard]] std::string plan_name() const;
-  /// The node's outputs; nothing for one that is left out or not computed.
+  /// The node's outputs; empty if one is left out or not computed.
   [[nodiscard]] NodeTensors run(const NodeTensors& inputs, Resources& resources);
 
  private:

@@ -23,7 +23,7 @@ constexpr std::array npy_types{
     NpyType{"i8", DataType::i64}, NpyType{"u1", DataType::u8},  NpyType{"u2", DataType::u16},
     NpyType{"u4", DataType::u32}, NpyType{"u8", DataType::u64}, NpyType{"b1", DataType::boolean}};
 
-/// What follows `'key':` in the text of a header, without blanks before it.
+/// What follows `'key':` in the text of a header, without leading blanks.
 std::optional<std::string_view> entry_of(std::string_view text, std::string_view key) {
   const auto at = text.find("'" + std::string(key) + "':");
   if (at == std::string_view::npos) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<std::string_view> entry_of(std::string_view text, std::string_view
   return text;
 }
 
-/// `(1, 3, 224, 224)`, `(5,)` or `()`; nothing for another text.
+/// `(1, 3, 224, 224)`, `(5,)` or `()`; empty for any other text.
 std::optional<Tensor::Dims> tuple_of(std::string_view text) {
   Tensor::Dims dims;
   if (text.empty() || text.front() != '(') return std::nullopt;
@@ -62,7 +62,7 @@ void read_descr(NpyHeader& header, std::string_view text) {
     if (known.code == code) header.type = known.type;
 }
 
-/// Row-major elements from such whose first index varies fastest.
+/// Row-major elements from elements whose first index varies fastest.
 Tensor from_fortran_order(const Tensor& given, const Tensor::Dims& dims) {
   Tensor result(given.type(), dims);
   const auto width = static_cast<std::size_t>(bits(given.type()) / 8);
@@ -87,7 +87,7 @@ NpyHeader read_npy_header(const std::filesystem::path& file) {
   in.read(head.data(), 12);
   if (!in || !head.starts_with("\x93NUMPY")) throw InputError(file.string() + ": not a NumPy file");
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(head[i])); };
-  // Version 1 has the length of its text in two bytes, later ones in four.
+  // The length of the text has two bytes in version 1 and four in later versions.
   const bool old = byte(6) == 1;
   std::size_t length = byte(8) + (byte(9) << 8);
   if (!old) length += (byte(10) << 16) + (byte(11) << 24);

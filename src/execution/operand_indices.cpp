@@ -12,15 +12,15 @@ namespace benanza::execution {
 
 namespace {
 
-/// What an index may be: `least` and more, but less than `end`.
+/// The valid range of an index: [`least`, `end`).
 struct IndexRange {
   double least = 0, end = 0;
 };
 
-/// By the place of the index in its operand; none where the operand holds numbers.
+/// The range by the position of the index in its operand. Empty if the operand holds numbers.
 using IndexRanges = std::function<IndexRange(std::int64_t place)>;
 
-/// Tuples of `length` coordinates, each on an axis of its own.
+/// Tuples of `length` coordinates, each on its own axis.
 IndexRanges of_tuples(const TensorShape& x, std::int64_t first_axis, std::int64_t length) {
   return [x, first_axis, length](std::int64_t place) {
     const auto size = static_cast<double>(x[static_cast<std::size_t>(first_axis + place % length)]);

@@ -15,29 +15,29 @@ namespace benanza::execution {
 
 namespace {
 
-/// Inputs of the node; `packed_order` says which block a row belongs to.
+/// Inputs of the node. `packed_order` gives the block of each row.
 enum PackedInput : std::size_t { packed_a, packed_b, packed_scales, packed_zeros, packed_order, packed_bias };
 
 const Tensor* given_or_null(const NodeTensors& inputs, std::size_t i) {
   return i < inputs.size() && inputs[i] ? &*inputs[i] : nullptr;
 }
 
-/// How the weights lie: column by column, the last block of a column filled up.
+/// The layout of the weights: column by column, with the last block of a column padded.
 struct PackedWeights {
   DataType type = DataType::u4;
   std::int64_t rows = 0, columns = 0;
   std::int64_t block = 1, blocks = 1;  ///< rows of a block, and blocks of a column
 
-  [[nodiscard]] std::int64_t zero_bytes() const { return (blocks * bits(type) + 7) / 8; }  ///< of a column, packed
+  [[nodiscard]] std::int64_t zero_bytes() const { return (blocks * bits(type) + 7) / 8; }  ///< per column, packed
 
-  /// Without zero points, the middle of the range.
+  /// The zero point of a block. If there are none, the middle of the range.
   [[nodiscard]] double zero_point(const Tensor* zeros, std::int64_t column, std::int64_t at) const {
     if (zeros == nullptr) return static_cast<double>(1 << (bits(type) - 1));
     if (zeros->type() != DataType::u8) return (*zeros)[column * blocks + at];
     return load(zeros->data(), type, column * zero_bytes() * 8 / bits(type) + at);
   }
 
-  /// Row-major: the numbers that are stored if `to` is their type, otherwise what they mean.
+  /// Row-major. The stored numbers if `to` is their type, otherwise the numbers that they stand for.
   [[nodiscard]] Tensor matrix(const NodeTensors& inputs, DataType to) const {
     const Tensor &packed = *inputs[packed_b], &scales = *inputs[packed_scales];
     const Tensor* const zeros = given_or_null(inputs, packed_zeros);
@@ -75,7 +75,7 @@ PackedWeights packed_weights(const Graph& graph, const Node& node, const op::Mat
   return result;
 }
 
-/// Whether the stored numbers are what they mean, in each call.
+/// Whether the stored numbers are the weights themselves, in every call.
 bool are_stored_as_meant(const Graph& graph, const Node& node, const NodeTensors& inputs) {
   const auto are_all = [&](std::size_t i, double number) {
     const Tensor* const given = given_or_null(inputs, i);
@@ -100,7 +100,7 @@ BoundNode bind_packed_product(const Graph& graph, const Node& node, const Layer&
   OperandSource b{.inputs = {packed_b, packed_scales}};
   if (node.has_input(packed_zeros)) b.inputs.push_back(packed_zeros);
   op::MatMul product = *own;
-  product.type = type;  // with accuracy level 4 the layer rounds it to 8 bits
+  product.type = type;  // at accuracy level 4 the layer rounds it to 8 bits
   product.y_type.reset();
   product.b_constant =
       std::all_of(b.inputs.begin(), b.inputs.end(), [&](std::size_t i) { return graph.input(node, i).constant; });

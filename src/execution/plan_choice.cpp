@@ -10,11 +10,11 @@ namespace benanza::execution {
 
 namespace {
 
-/// What a change of layout is taken for where no plan does it: bytes read and written at a rate between caches and
-/// memory, and the call of it.
+/// The assumed cost of a layout change for which there is no plan: bytes read and written at a rate between those of
+/// caches and memory, plus the time of the call.
 constexpr BytesPerSecond rate{4e9};
 constexpr Seconds one_change{5e-6};
-/// Threads of GNU OpenMP poll for about this long where another library's threads want their processors.
+/// Threads of GNU OpenMP poll for about this long while the threads of another library need their processors.
 constexpr Seconds one_switch{200e-6};
 constexpr int most_passes = 20;
 constexpr Seconds unknown{-1};
@@ -103,7 +103,7 @@ Seconds PlanSearch::change(Tensor& tensor, std::size_t from, std::size_t to) {
   const Value& value = *tensor.value;
   if (before.order && after.order) {
     if (const auto row = changes_.row_time(value.type, value.elements(), before, after)) return known = *row;
-    // One of about this size stands for all: models have hundreds of sizes, and each would be timed.
+    // One size stands for all of about that size: models have hundreds of sizes, and each would be timed.
     const auto size = static_cast<double>(value.elements());
     const auto [rate_of, added] = seconds_of_element_.try_emplace(
         {value.type, bit_of(kind_of(before)), bit_of(kind_of(after)), std::ilogb(std::max(size, 1.0))}, unknown);
@@ -117,7 +117,7 @@ Seconds PlanSearch::change(Tensor& tensor, std::size_t from, std::size_t to) {
   return known = once * ((before.is_plain() ? 0.0 : 1.0) + (after.is_plain() ? 0.0 : 1.0));
 }
 
-/// Readers share what a change of layout has made.
+/// Readers share the result of a layout change.
 Seconds PlanSearch::cost_of(Tensor& tensor) {
   const auto form_at = [&](const End& end, bool is_read) -> std::size_t {
     if (ends_[end.call].empty()) return 0;
@@ -145,7 +145,7 @@ Seconds PlanSearch::switch_between(std::size_t a, std::size_t b) const {
   return first->uses_openmp != second->uses_openmp ? one_switch : Seconds{};
 }
 
-/// What the chosen plan of a call takes. For one that has not been executed there, what its row lets expect.
+/// The time of the chosen plan of a call. If it has not been executed there, an estimate from its row.
 Seconds PlanSearch::time_of(std::size_t call) const {
   const CallPlan* const chosen = plan(call);
   if (chosen == nullptr) return {};
@@ -153,7 +153,7 @@ Seconds PlanSearch::time_of(std::size_t call) const {
   return seen.value >= 0 ? seen : chosen->alone * in_place_over_alone_;
 }
 
-/// The part of the sum that the plan of one call decides.
+/// The part of the sum that depends on the plan of one call.
 Seconds PlanSearch::cost_at(std::size_t call) {
   Seconds cost = time_of(call);
   for (const auto tensor : touched_[call]) cost += cost_of(tensors_[tensor]);
@@ -194,7 +194,7 @@ void PlanSearch::change_one_at_a_time() {
   }
 }
 
-/// Changes that pay only together: a layout is worth it where neighbours have it too.
+/// Changes that pay off only together: a layout is worthwhile if neighbours have it too.
 bool PlanSearch::change_some_in_a_row() {
   bool is_better = false;
   Seconds least = cost(PlanChoice(choice_));

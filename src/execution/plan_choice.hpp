@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PlanSearch: a plan for each call of a model, chosen together: the sum of their rows' times, of changes of layout
-// between them, and of changes from one library's threads to another's.
+// PlanSearch: chooses a plan for each call of a model, all together. It minimises the sum of the rows' times, of layout
+// changes between calls, and of switches from one library's threads to another's.
 #pragma once
 
 #include "layout_changes.hpp"
@@ -16,20 +16,20 @@
 
 namespace benanza::execution {
 
-/// Which plans a choice may have.
+/// Whether a plan may be chosen.
 using Allowed = std::function<bool(const CallPlan& plan)>;
 
 class PlanSearch {
  public:
-  /// All outlive it.
+  /// All must outlive it.
   PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChanges& changes);
 
-  /// A choice that gets better neither by another plan of one call, nor by bringing calls that follow one another into
-  /// one kind of layout; from the fastest plans that are allowed. Where no plan of a call is allowed, all are.
+  /// Starts from the fastest allowed plans. Returns a choice that improves neither by changing the plan of one call,
+  /// nor by bringing consecutive calls into one kind of layout. If no plan of a call is allowed, all are.
   [[nodiscard]] PlanChoice run(const Allowed& allowed);
   /// The same from a given choice, over all plans.
   [[nodiscard]] PlanChoice improve(const PlanChoice& choice);
-  /// What each step of a choice took in its place: from now on these count instead of rows.
+  /// The time of each step of a choice in its place. From then on these times are used instead of those of the rows.
   void observe(const PlanChoice& choice, std::span<const StepOwner> owners, std::span<const Seconds> times);
   /// The sum for a choice.
   [[nodiscard]] Seconds cost(const PlanChoice& choice);
@@ -41,14 +41,14 @@ class PlanSearch {
   };
   struct Tensor {
     const Value* value = nullptr;
-    std::optional<End> maker{};  ///< nothing: it is there row-major
+    std::optional<End> maker{};  ///< empty if it exists in row-major form
     std::vector<End> readers{};
-    bool is_output = false;            ///< an output of the graph, which has it row-major
+    bool is_output = false;            ///< an output of the graph, which is row-major
     std::vector<Arrangement> forms{};  ///< the first is row-major
-    std::vector<Seconds> changes{};    ///< from each form to each, alone; negative: not known yet
-    std::vector<Seconds> in_place{};   ///< the same where they were executed; negative: nowhere
+    std::vector<Seconds> changes{};    ///< from each form to each, alone; negative if not known yet
+    std::vector<Seconds> in_place{};   ///< the same as executed in place; negative if never
   };
-  /// For a plan, the places in `forms` of the tensors that it reads and writes.
+  /// For a plan, the indices in `forms` of the tensors that it reads and writes.
   struct Ends {
     std::vector<std::size_t> inputs{}, outputs{};
     std::uint8_t kinds = 0;  ///< kinds of layouts, as bits
@@ -73,10 +73,10 @@ class PlanSearch {
   std::vector<std::vector<Ends>> ends_;            ///< one for each plan of each call
   std::vector<std::vector<std::size_t>> usable_{};
   PlanChoice choice_{};
-  std::vector<std::vector<Seconds>> in_place_;  ///< time of each plan of each call; negative: not known
-  double in_place_over_alone_ = 1;              ///< over all calls that were observed
-  double change_in_place_over_alone_ = 1;       ///< over all changes that were observed
-  /// Changes between two kinds of layouts, by the binary order of the number of elements.
+  std::vector<std::vector<Seconds>> in_place_;  ///< time of each plan of each call; negative if not known
+  double in_place_over_alone_ = 1;              ///< over all observed calls
+  double change_in_place_over_alone_ = 1;       ///< over all observed changes
+  /// Changes between two kinds of layouts, by the binary logarithm of the number of elements, rounded down.
   std::map<std::tuple<DataType, std::uint8_t, std::uint8_t, int>, Seconds> seconds_of_element_{};
 };
 

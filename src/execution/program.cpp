@@ -13,10 +13,10 @@ namespace benanza::execution {
 
 namespace {
 
-/// Numbers of constants up to this many elements may decide what layers are.
+/// Constants of at most this many elements may determine layers by their numbers.
 constexpr std::int64_t known_elements = 1024;
 
-/// Each run of them gives other numbers.
+/// Nodes that give other numbers in each run.
 constexpr std::array<std::string_view, 6> random_nodes{"Bernoulli",        "Multinomial",   "RandomNormal",
                                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
@@ -56,7 +56,7 @@ Program::Program(Graph& graph, Weights& weights, Resources& resources)
   note_last_readers();
 }
 
-/// Runs the nodes that constants alone feed, and drops them and what only they have read.
+/// Runs the nodes that depend on constants only. Then drops these nodes and the constants that only they read.
 void Program::compute_constants(Resources& resources) {
   std::vector<Step> rest;
   for (Step& step : steps_) {
@@ -104,7 +104,7 @@ void Program::note_last_readers() {
     for (const auto& body : step->node->bodies)
       for (const auto& capture : body.graph.captures) note(*step, capture.second);
     for (const auto& id : step->node->outputs)
-      if (id) note(*step, *id);  // that nothing reads at all
+      if (id) note(*step, *id);  // in case nothing reads it
   }
 }
 

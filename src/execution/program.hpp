@@ -12,7 +12,7 @@
 
 namespace benanza::execution {
 
-/// The numbers of a file's constants, opened when the first is read.
+/// The numbers of a file's constants. The file is opened when the first is read.
 class Weights {
  public:
   explicit Weights(std::string file) : file_(std::move(file)) {}
@@ -23,35 +23,35 @@ class Weights {
   std::optional<StoredTensors> stored_{};
 };
 
-/// Tensors by value; nothing where one is not there.
+/// Tensors by value; empty if not available.
 using TensorStore = std::vector<std::optional<Tensor>>;
 
 class Program {
  public:
-  /// Reads constants, and computes what constants make. The graph gets the numbers of short ones. It outlives the
-  /// program. Throws as Executor::load does.
+  /// Reads constants, and computes what depends on constants only. Stores the numbers of short ones in the graph, which
+  /// must outlive the program. Throws like Executor::load.
   Program(Graph& graph, Weights& weights, Resources& resources);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// Prepares all that can be before data is there.
+  /// Prepares everything that does not depend on data.
   void prepare(Resources& resources);
-  /// `inputs` in the graph's order; `captured`: values of the enclosing graph, by their ids in this one. The outputs in
-  /// the graph's order; nothing for one that is not computed.
+  /// `inputs` in the graph's order; `captured`: values of the enclosing graph, by their ids in this one. Returns the
+  /// outputs in the graph's order, empty for one that is not computed.
   [[nodiscard]] NodeTensors run(const NodeTensors& inputs, const std::map<ValueId, Tensor>& captured,
                                 Resources& resources);
 
-  /// Tensors that no run changes, by value.
+  /// Tensors that are the same in every run, by value.
   [[nodiscard]] const TensorStore& constants() const { return constants_; }
   /// The nodes that a run computes, in order.
   [[nodiscard]] std::vector<const Node*> nodes() const;
-  /// One of them, prepared, to be run by itself; null for control flow.
+  /// The step of one of them, prepared, to be run by itself. Null for control flow.
   [[nodiscard]] NodeStep* step_of(const Node& node);
 
  private:
   struct Step {
     const Node* node = nullptr;
-    std::optional<NodeStep> layer{};  ///< nothing for control flow
+    std::optional<NodeStep> layer{};  ///< empty for control flow
     std::vector<std::unique_ptr<Program>> bodies{};
     std::vector<ValueId> done{};  ///< values that nothing reads afterwards
   };

@@ -27,8 +27,8 @@ ColumnNumbers column_numbers(const NodeTensors& inputs, std::size_t i, double ot
   return {i < inputs.size() && inputs[i] ? inputs[i]->values() : std::vector<double>{otherwise}};
 }
 
-/// As floats, which hold the differences of 8-bit integers, less one zero point for each column. Columns lie one behind
-/// the other if `by_columns`.
+/// x minus one zero point for each column, as floats, which hold the differences of 8-bit integers exactly. Columns are
+/// contiguous if `by_columns`.
 Tensor less_zero_points(const Tensor& x, const ColumnNumbers& zero_points, bool by_columns) {
   std::vector<double> values = x.values();
   const auto row = static_cast<std::size_t>(x.dims().back());
@@ -36,7 +36,7 @@ Tensor less_zero_points(const Tensor& x, const ColumnNumbers& zero_points, bool 
   return Tensor::of(DataType::f32, x.dims(), values);
 }
 
-/// Adds C, which is broadcast to a result of that many columns.
+/// Adds C, which is broadcast to a result with `columns` columns.
 void add_broadcast(std::vector<double>& sums, const Tensor& c, std::size_t columns) {
   const detail::Dims dims = detail::padded(c.dims(), 2);
   for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -28,7 +28,7 @@ bool is_quantized_binary(const Node& node) {
   return std::find(quantized_binary.begin(), quantized_binary.end(), node.op_type) != quantized_binary.end();
 }
 
-/// The layer of f32 that computes the same function; nothing for a layer of another kind.
+/// The layer of f32 that computes the same function. Empty for a layer of another kind.
 std::optional<Layer> in_floats(const Layer& layer) {
   return std::visit(
       []<class Op>(Op op) -> std::optional<Layer> {
@@ -45,12 +45,12 @@ std::optional<Layer> in_floats(const Layer& layer) {
       layer);
 }
 
-/// Which elements of a tensor mean which numbers.
+/// How the elements of a tensor map to numbers.
 struct Quantised {
   double scale = 1, zero_point = 0;
 };
 
-/// From the two inputs behind `at`.
+/// From the two inputs that start at `at`.
 Quantised quantised_at(const std::string& name, const NodeTensors& inputs, std::size_t at) {
   const bool has_zero_point = at + 1 < inputs.size() && inputs[at + 1];
   const Quantised result{(*inputs[at])[0], has_zero_point ? (*inputs[at + 1])[0] : 0};
@@ -88,7 +88,7 @@ BoundNode bind_quantized(const Graph& graph, const Node& node, const Layer& laye
   if (!computed) throw NotExecutable(node, "modelled only");
   if (node.attribute<std::int64_t>("channels_last", 0) != 0)
     throw NotExecutable(node, "images whose channels are last");
-  // Each operand has its scale and its zero point behind it, and so has the result, which is not among the inputs.
+  // Each operand is followed by its scale and its zero point. So is the result, which is not among the inputs.
   std::vector<std::size_t> at{0};
   std::size_t scales_of_y = 3;
   if (is_quantized_binary(node)) {

@@ -24,7 +24,7 @@ std::uint64_t fnv1a(std::string_view text) {
   return hash;
 }
 
-/// The bits of one tensor's elements.
+/// The random bits of one tensor's elements.
 class Bits {
  public:
   Bits(std::string_view name, std::uint64_t seed) : base_(mixed(seed + fnv1a(name))) {}

@@ -55,7 +55,7 @@ FastestRecorded find_fastest_recorded(const Sequence::Model& model, Seconds budg
       }
     } catch (const DeviceLost&) {
       throw;
-    } catch (const std::exception&) {  // a call fails, or memory is short: another choice may run
+    } catch (const std::exception&) {  // a call fails or memory is short; another choice may run
       refused = std::current_exception();
       continue;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecordedSequence: a sequence on a device, recorded once, so that the processor launches it as one graph.
+// RecordedSequence: a sequence on a device, recorded once so that the processor launches it as one graph.
 #pragma once
 
 #include "sequence.hpp"
@@ -12,20 +12,20 @@ namespace benanza::execution {
 
 class RecordedSequence {
  public:
-  /// Executes it once: libraries do on their first call what they refuse to do while they are recorded. Throws as
-  /// Sequence does.
+  /// Executes it once, since some operations of libraries on their first call are not allowed during recording. Throws
+  /// like Sequence.
   RecordedSequence(const Sequence::Model& model, const PlanChoice& choice);
 
-  /// Whether it could be recorded; otherwise calls are enqueued one by one.
+  /// Whether it could be recorded; if not, calls are enqueued one by one.
   [[nodiscard]] bool one_graph() const { return recording_ != nullptr; }
-  /// Executes it and waits for the device; what both took by the processor's clock.
+  /// Executes it and waits for the device. Returns the time of both by the processor's clock.
   [[nodiscard]] Seconds run();
   [[nodiscard]] Sequence& sequence() { return *sequence_; }
 
  private:
   Device& device_;
   std::unique_ptr<Sequence> sequence_;
-  std::unique_ptr<Recording> recording_;  ///< is gone before what it replays
+  std::unique_ptr<Recording> recording_;  ///< destroyed before what it replays
 };
 
 struct FastestRecorded {
@@ -34,8 +34,8 @@ struct FastestRecorded {
   std::size_t tried = 0;  ///< sequences that were executed
 };
 
-/// The sequence whose executions take least, among those that rows propose; tries them for about this long. Throws what
-/// the last of them threw, where none can be executed.
+/// The fastest sequence among those that rows suggest; tries them for about `budget`. If none can be executed, rethrows
+/// the last exception.
 [[nodiscard]] FastestRecorded find_fastest_recorded(const Sequence::Model& model, Seconds budget);
 
 }  // namespace benanza::execution

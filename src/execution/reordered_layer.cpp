@@ -10,7 +10,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// A dimension of a tensor as it lies in memory: a part of dimension `of` of the layer's tensor.
+/// A dimension of a tensor in memory: a part of dimension `of` of the layer's tensor.
 struct MemoryDimension {
   std::int64_t extent = 1, stride = 1;  ///< `stride`: in the row-major tensor
   std::size_t of = 0;
@@ -22,7 +22,7 @@ std::vector<std::int64_t> row_major_strides(const TensorShape& x) {
   return strides;
 }
 
-/// The dimensions of a tensor of shape `x` in memory, the slowest first; none where the order does not fit the shape.
+/// The dimensions of a tensor of shape `x` in memory, the slowest first; none if the order does not fit the shape.
 std::vector<MemoryDimension> dimensions_in_memory(const TensorShape& x, const ElementOrder& order) {
   const auto strides = row_major_strides(x);
   const std::vector<std::int64_t> cuts(strides.rbegin(), strides.rend());
@@ -41,7 +41,7 @@ std::vector<MemoryDimension> dimensions_in_memory(const TensorShape& x, const El
   return dimensions;
 }
 
-/// Whether a tensor that has only these dimensions lies row-major.
+/// Whether a tensor that has only these dimensions is row-major.
 bool descends(std::span<const MemoryDimension> dimensions) {
   return std::is_sorted(dimensions.begin(), dimensions.end(),
                         [](const auto& a, const auto& b) { return a.stride > b.stride; });
@@ -77,7 +77,7 @@ std::optional<ReorderedLayer> reordered(const op::Reduce& reduce, const ElementO
   layer.axes = {};
   const auto dimensions = dimensions_in_memory(reduce.x, order);
   std::vector<MemoryDimension> kept;
-  std::optional<bool> last;  // whether the dimension before is reduced: neighbours are one dimension
+  std::optional<bool> last;  // whether the previous dimension is reduced; like neighbours are merged
   for (const auto& one : dimensions) {
     const bool is_reduced =
         std::find(reduce.axes.begin(), reduce.axes.end(), static_cast<std::int64_t>(one.of)) != reduce.axes.end();

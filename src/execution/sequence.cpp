@@ -15,7 +15,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// Nobody owns it: the arena outlives its users.
+/// A tensor without ownership: the arena outlives its users.
 Tensor seen(const Value& value, const void* data) {
   return Tensor(value.type, value.dims, std::shared_ptr<const void>(std::shared_ptr<const void>{}, data), data);
 }
@@ -60,7 +60,7 @@ Sequence::Sequence(const Model& model, const PlanChoice& choice) : model_(model)
   for (const auto id : graph.outputs)
     if (const auto found = places_.find({model.calls.root(id), {}}); found != places_.end())
       regions_[found->second].last = end;
-  for (const auto& [id, tensor] : model.inputs) {  // they are not written again by the next execution
+  for (const auto& [id, tensor] : model.inputs) {  // the next execution does not write them again
     Region& region = regions_[places_.at({id, {}})];
     region.first = 0;
     region.last = end;
@@ -86,7 +86,7 @@ void Sequence::find_last_readers() {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     for (const auto& operand : calls[i].group.operands)
       if (!operand.constant) last_readers_[model_.calls.root(operand.value)] = i;
-    for (const auto node : calls[i].group.nodes)  // by itself, or with inputs that the layer has no operand for
+    for (const auto node : calls[i].group.nodes)  // by itself, or with inputs for which the layer has no operand
       for (const auto& id : model_.graph.nodes[node].inputs)
         if (id) last_readers_[model_.calls.root(*id)] = i;
   }
@@ -122,7 +122,7 @@ std::size_t Sequence::write(ValueId id, const Arrangement& form, std::size_t byt
   return region;
 }
 
-/// A whole is alive while one of its parts is.
+/// A region is alive while one of its parts is.
 void Sequence::place() {
   for (auto& region : regions_)
     for (auto whole = region.whole; whole; whole = regions_[*whole].whole) {
@@ -203,7 +203,7 @@ std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* 
   if (form.is_plain()) {
     if (maker == makers_.end() || maker->second.plan == nullptr)
       throw InputError("value '" + value.name + "' is read before it is computed");
-    // The plan of another layer stands for the call: it has no layout that could tell.
+    // The call uses the plan of another layer, whose layout does not describe this value.
     if (!made.is_plain() && maker->second.plan->plan->outputs()[maker->second.output].name == "plain")
       throw InputError("no plan brings value '" + value.name + "' into row-major order");
     const std::size_t from = places_.at({root, made}), to = write(root, {}, bytes_of(value));
@@ -241,7 +241,7 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
   for (const auto& region : reads)
     if (region) use(*region);  // a change of layout may have come between
   std::vector<std::size_t> writes;
-  std::vector<std::pair<std::size_t, std::size_t>> copies;  // into a result, from the operand that it starts as
+  std::vector<std::pair<std::size_t, std::size_t>> copies;  // (result, operand that it starts as a copy of)
   bool is_repeatable = std::none_of(group.shapes.inputs.begin(), group.shapes.inputs.end(),
                                     [](const Operand& operand) { return !is_float(operand.type); });
   for (std::size_t i = 0; i < group.shapes.outputs.size(); ++i) {
@@ -303,7 +303,7 @@ void Sequence::add_copy(const ModelCall& call, const Tensor* constant, std::opti
        {.nodes = names_of(model_.graph, call.group.nodes), .plan = "layout"});
 }
 
-/// A part that lies elsewhere already, or whose place plans would not take, is copied.
+/// A part is copied if it already is in another region, or if plans would not accept its place.
 void Sequence::add_in_place(const ModelCall& call, const CallPlan& plan) {
   constexpr std::size_t alignment = 64;  // plan/backend.hpp
   push({.execute = [] {}, .bind = [] {}}, {.nodes = names_of(model_.graph, call.group.nodes),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of a sequence against the reference, one after the other.
+// Compares the calls of a sequence with the reference, one after the other.
 #include "layer_call.hpp"
 #include "sequence.hpp"
 #include <benanza/reference/reference.hpp>
@@ -11,7 +11,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// Elements of `width` bytes that lie in the order of these digits.
+/// Copies elements of `width` bytes that are in the order of these digits.
 void copy_into_row_major(std::byte* to, const std::byte* from, std::size_t width, std::int64_t elements,
                          const std::vector<OrderDigit>& digits) {
   std::vector<std::int64_t> places(digits.size());
@@ -71,7 +71,7 @@ WitnessCheck Sequence::check(const PlanChoice& choice) {
       }
       for (const auto& [id, offset] : group.parts)
         made.insert_or_assign(id, row_major(tensor_of(id), places_.at({id, {}}), {}, nullptr, 0));
-      if (!group.parts.empty()) {  // the whole of them is no value of the graph
+      if (!group.parts.empty()) {  // the whole is not a value of the graph
         const Operand& whole = group.shapes.outputs[0];
         const std::size_t part = places_.at({group.parts.front().value, {}});
         Tensor to(whole.type, {whole.shape.begin(), whole.shape.end()});
@@ -102,7 +102,7 @@ void Sequence::compare(const ModelCall& call, const CallPlan& plan, const std::m
   }
   if (outputs.empty()) return;
   ++result.calls;
-  const double tolerance = plan.plan ? plan.plan->tolerance() : 0;  // without a plan, elements are where they were
+  const double tolerance = plan.plan ? plan.plan->tolerance() : 0;  // without a plan, elements are not changed
   for (const auto& [i, tensor] : outputs) {
     const auto samples = reference::checked_indices(group.layer, reads, i, checked_samples);
     const auto expected = reference::evaluate(group.layer, reads, i, samples, group.numbers);

@@ -81,7 +81,7 @@ Tensors non_zero(const Node& node, const NodeTensors& inputs) {
   return {integers({rank, count}, rows)};
 }
 
-/// Slices along an axis, or elements of the flattened tensor, that a list of booleans selects.
+/// Slices along an axis, or elements of the flattened tensor, selected by a list of booleans.
 Tensors compress(const Node& node, const NodeTensors& inputs) {
   const Tensor &x = required(node, inputs, 0), &condition = required(node, inputs, 1);
   Places wanted;
@@ -105,7 +105,7 @@ Tensors compress(const Node& node, const NodeTensors& inputs) {
   return {flattened(x, places)[0].as(x.type(), dims)};
 }
 
-/// Corners of a box, in order.
+/// Corners of a box, the smaller coordinates first.
 struct Box {
   double top = 0, left = 0, bottom = 0, right = 0;
   [[nodiscard]] double area() const { return (bottom - top) * (right - left); }
@@ -124,7 +124,7 @@ double overlap(const Box& a, const Box& b) {
   return height * width / (a.area() + b.area() - height * width);
 }
 
-/// ONNX NonMaxSuppression: boxes by falling score, without those that overlap with one that is kept.
+/// ONNX NonMaxSuppression: boxes by descending score, without those that overlap a box that is kept.
 Tensors non_max_suppression(const Node& node, const NodeTensors& inputs) {
   const Tensor &boxes = required(node, inputs, 0), &scores = required(node, inputs, 1);
   if (boxes.dims().size() != 3 || scores.dims().size() != 3 || boxes.dims()[2] != 4 ||
@@ -158,9 +158,9 @@ Tensors non_max_suppression(const Node& node, const NodeTensors& inputs) {
   return {integers({rows, 3}, selected)};
 }
 
-/// The slices of a tensor along an axis that are not equal to one before.
+/// The distinct slices of a tensor along an axis.
 struct Distinct {
-  Places first{}, inverse{}, count{};  ///< where each stands first; which each slice is; how often it stands there
+  Places first{}, inverse{}, count{};  ///< first index of each; which one each slice is; number of occurrences
 };
 
 /// ONNX Unique.
@@ -212,7 +212,7 @@ Tensors unique(const Node& node, const NodeTensors& inputs) {
 
 bool detects(const Node& node, const char* sign) { return node.attribute(sign, std::int64_t{1}) != 0; }
 
-/// Infinities of one sign, or of none: the layer of IsInf knows both.
+/// IsInf for infinities of one sign or of neither; the layer of IsInf has both.
 Tensors is_infinite(const Node& node, const NodeTensors& inputs) {
   const Tensor& x = required(node, inputs, 0);
   const bool positive = detects(node, "detect_positive"), negative = detects(node, "detect_negative");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that are not layers, or not one alone: sizes, fills, results whose size data decides, an optimizer's step.
+// Nodes that are not layers, or not a single one: sizes, fills, results whose size depends on data, an optimizer's
+// step.
 #pragma once
 
 #include "bind_node.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TeamSentinel: tells which executions count: those while the threads of OpenMP's team are as near to each other as
-// usual (results/round_trips.hpp).
+// TeamSentinel: decides which executions count, namely those during which the threads of OpenMP's team are as near to
+// each other as usual (results/round_trips.hpp).
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -15,18 +15,19 @@ namespace benanza::execution {
 
 class TeamSentinel {
  public:
-  /// `read`: takes the round trip. `known`: what it usually takes on this machine; 0: nothing is known.
+  /// `read` measures the round trip. `known` is its usual time on this machine, or 0 if it is not known.
   explicit TeamSentinel(std::function<Seconds()> read, Seconds known = {}) : read_(std::move(read)), trips_(known) {}
 
   /// Begins a turn of executions,
   void begin() { turns_.emplace_back(take(), Seconds{}); }
   /// and ends it.
   void end() { turns_.back().second = take(); }
-  /// Forgets the turns, not what the readings were.
+  /// Forgets the turns, but not the readings.
   void restart() { turns_.clear(); }
-  /// Whether the threads are near by a reading taken now.
+  /// Whether the threads are near each other according to a new reading.
   [[nodiscard]] bool near();
-  /// Whether each turn counts: a reading before or after it is not slow. All do where none would.
+  /// Whether each turn counts: neither the reading before it nor the one after it is slow. If no turn would count, all
+  /// do.
   [[nodiscard]] std::vector<bool> counted() const;
   [[nodiscard]] std::size_t quiet_turns() const;
   /// The shortest reading of the turns; 0 without turns.
@@ -38,7 +39,7 @@ class TeamSentinel {
 
   std::function<Seconds()> read_;
   RoundTrips trips_;
-  bool alone_ = false;  ///< there are no two threads
+  bool alone_ = false;  ///< there are fewer than two threads
   std::vector<std::pair<Seconds, Seconds>> turns_{};
 };
 

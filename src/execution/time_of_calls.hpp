@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// time_of_calls: what calls take, by the clock, or on a device between two events, without what queuing them takes.
+// time_of_calls: the time of calls by the clock, or on a device between two events, without the time to enqueue them.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -9,7 +9,7 @@
 
 namespace benanza::execution {
 
-/// `device`: the one whose stream they are enqueued on; null: they run on the processor.
+/// `device`: the device on whose stream they are enqueued; null if they run on the processor.
 template <class Calls>
 [[nodiscard]] Seconds time_of_calls(Device* device, const Calls& calls) {
   if (device != nullptr) {

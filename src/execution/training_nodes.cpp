@@ -16,7 +16,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// A tensor as outer groups middle, where a statistic is one of each group, over outer and middle.
+/// A tensor as outer x groups x middle. A statistic belongs to one group, over outer and middle.
 struct Grouping {
   std::int64_t outer = 1, groups = 1, middle = 1;
 };
@@ -25,7 +25,7 @@ struct Moments2 {
   std::vector<double> mean{}, square{}, variance{};
 };
 
-/// In two passes, so that nothing cancels.
+/// In two passes, to avoid cancellation.
 Moments2 moments_of(const Tensor& x, const Grouping& by) {
   const auto groups = static_cast<std::size_t>(by.groups);
   Moments2 made{std::vector<double>(groups), std::vector<double>(groups), std::vector<double>(groups)};
@@ -71,7 +71,7 @@ std::optional<Statistic> statistic_of(const Node& node, std::size_t i) {
   return std::nullopt;
 }
 
-/// x to another tensor of its size.
+/// Applies a function to each element of x.
 template <class Function>
 Tensor mapped(const Tensor& x, Function function) {
   std::vector<double> values = x.values();
@@ -101,7 +101,7 @@ std::optional<OutputSource> kept_statistic(const Graph& graph, const Node& node,
 
 std::optional<OutputSource> kept_step(const Graph& graph, const Node& node, const op::Recurrent& layer, std::size_t i,
                                       std::vector<std::size_t> operands) {
-  constexpr std::size_t gates = 3, cells = 4;  // behind the results that ONNX knows
+  constexpr std::size_t gates = 3, cells = 4;  // after the results that ONNX defines
   if (i != gates && i != cells) return std::nullopt;
   const Value& value = graph.output(node, i);
   OutputSource source;
@@ -134,8 +134,8 @@ std::optional<OperandSource> gradient_operand(const Node& node, const Layer& lay
   return std::nullopt;
 }
 
-/// By the numbers of op::OptimizerStep, in the layout of its nodes: for each parameter the weight, its gradient, the
-/// weight in f32 where precision is mixed, and the states.
+/// Computes with the parameters of op::OptimizerStep, in the layout of its nodes: for each parameter the weight, its
+/// gradient, the weight in f32 if precision is mixed, and the states.
 std::vector<Tensor> optimizer_step(const Node& node, const NodeTensors& inputs) {
   const auto rule = detail::enum_from_name<op::OptimizerRule>(node.attribute<std::string>("optimizer", ""));
   if (!rule) throw NotExecutable(node, "another optimizer");

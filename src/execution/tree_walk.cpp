@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t softmax = 1, logistic = 2, softmax_zero = 3, probit = 4;
 
-/// An enumeration that TreeEnsemble has as a number, and the older operators by a name.
+/// An enumeration that TreeEnsemble encodes as a number, and the older operators as a name.
 template <std::size_t Count>
 std::int64_t numbered(const Node& node, std::string_view key, std::int64_t otherwise,
                       const std::array<std::string_view, Count>& names) {
@@ -56,9 +56,9 @@ bool is_true(const DecisionNode& branch, double value) {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// A score of 0 remains 0 where `keeps_zeros`.
+/// If `keeps_zeros`, a score of 0 remains 0.
 void apply_softmax(std::vector<double>& scores, bool keeps_zeros) {
-  constexpr double zero = 1e-7;  // magnitude below which ONNX Runtime takes a score for 0
+  constexpr double zero = 1e-7;  // magnitude below which ONNX Runtime treats a score as 0
   const double largest = *std::max_element(scores.begin(), scores.end());
   for (double& score : scores) score = keeps_zeros && std::fabs(score) <= zero ? 0 : std::exp(score - largest);
   const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
@@ -86,7 +86,7 @@ TreeWalk::TreeWalk(const Node& node, std::size_t features, std::size_t targets)
     throw NotExecutable(node, "trees with another number of base values than of targets");
 }
 
-/// Classes for which engines disagree with each other, or with themselves from one number of rows to the next.
+/// Throws for classes on which engines disagree with each other, or with themselves for different numbers of rows.
 void TreeWalk::refuse_unclear_classes(const Node& node) {
   if (targets_ == 1) throw NotExecutable(node, "a classifier of one class");
   if (targets_ > 2) return;
@@ -132,8 +132,8 @@ void TreeWalk::transform(std::vector<double>& scores) const {
   if (transform_ == softmax || transform_ == softmax_zero) apply_softmax(scores, transform_ == softmax_zero);
 }
 
-/// Two classes with weights for one alone. Weights for the first are those of the second, as ONNX Runtime has it, and
-/// the probability of the second where none is negative; the first has the rest.
+/// Two classes of which only one has weights. As in ONNX Runtime, weights of the first class are treated as those of
+/// the second. If no weight is negative, they give the probability of the second class, and the first has the rest.
 TreeWalk::Row TreeWalk::of_one_class(double score) const {
   Row row{.label = score > (all_positive_ ? 0.5 : 0.0) ? std::size_t{1} : std::size_t{0}};
   if (one_class_ == std::size_t{1} || transform_ == logistic) {

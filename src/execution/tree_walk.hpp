@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TreeWalk: scores and labels of rows, by the trees of a node of ai.onnx.ml, whatever their shape.
+// TreeWalk: scores and labels of rows from the trees of a node of ai.onnx.ml, whatever their shape.
 #pragma once
 
 #include "decision_trees.hpp"
@@ -13,8 +13,8 @@
 
 namespace benanza::execution {
 
-/// Where the specification is silent, on two classes and on scores that no tree has a weight for, results are ONNX
-/// Runtime's.
+/// The specification does not define results for two classes and for scores that no tree has a weight for. These are
+/// ONNX Runtime's.
 class TreeWalk {
  public:
   /// Throws NotExecutable for trees that `read_trees` refuses and for scores that are not computed.
@@ -22,7 +22,7 @@ class TreeWalk {
 
   struct Row {
     std::vector<double> scores{};
-    std::size_t label = 0;  ///< class of a classifier, by its place in the list
+    std::size_t label = 0;  ///< class of a classifier, by its index in the list
   };
   [[nodiscard]] Row of(std::span<const double> features) const;
 
@@ -40,8 +40,8 @@ class TreeWalk {
   std::int64_t transform_ = 0;  ///< as TreeEnsemble numbers it
   std::vector<double> base_{};
   bool classifies_ = false;
-  std::optional<std::size_t> one_class_{};  ///< the one of two classes that weights are for
-  bool all_positive_ = true;                ///< the weights
+  std::optional<std::size_t> one_class_{};  ///< the only one of two classes that has weights
+  bool all_positive_ = true;                ///< whether no weight is negative
 };
 
 /// `post_transform` as TreeEnsemble numbers it: none, softmax, logistic, softmax of what is not zero, probit. Throws
