@@ -15,7 +15,7 @@
 namespace benanza::importer {
 namespace {
 
-/// `same(a, b)`: whether two elements are, by their index.
+/// The band of a matrix with two different elements. `same(a, b)`: whether the elements with indices a and b are equal.
 template <class Same>
 std::optional<Band> band_of(std::int64_t rows, std::int64_t columns, const Same& same) {
   Band band;
@@ -31,8 +31,8 @@ std::optional<Band> band_of(std::int64_t rows, std::int64_t columns, const Same&
   return band;
 }
 
-/// The band around all elements of some matrices that are not 0, if these differ: nothing where it reaches both corners
-/// beside the diagonal of the first, as that of weights does.
+/// The band around all nonzero elements of some matrices, if these elements differ. Empty if it reaches both
+/// off-diagonal corners of the first matrix, as the band of weights does.
 template <class Element>
 std::optional<FoundBand> band_of_zeros(std::int64_t rows, std::int64_t columns, std::int64_t matrices,
                                        const Element& element) {
@@ -61,7 +61,7 @@ std::optional<FoundBand> band_of_zeros(std::int64_t rows, std::int64_t columns, 
 bool is_uniform(const BandedNumbers& numbers) { return numbers.inside == numbers.outside; }
 BandedNumbers uniform(double number) { return {.band = {}, .inside = number, .outside = number}; }
 
-/// The same numbers with the other part as the band.
+/// The same numbers, with the other part as the band.
 std::optional<BandedNumbers> turned(const BandedNumbers& numbers) {
   const auto rest = numbers.band.complement();
   return rest ? std::optional(BandedNumbers{*rest, numbers.outside, numbers.inside}) : std::nullopt;
@@ -75,7 +75,7 @@ std::optional<BandedNumbers> operand(const Value& value) {
 }
 
 /// The number of a literal whose elements are all equal, such as an Expand that was computed. All elements of a weight
-/// may be equal too, so this is only for constants that become masks.
+/// may be equal, too, so this is only for constants that become masks.
 std::optional<BandedNumbers> filled(const Value& value) {
   if (!value.literal) return std::nullopt;
   const auto& [ints, floats] = *value.literal;
@@ -94,7 +94,7 @@ Tensor list_of(DataType type, const std::vector<double>& numbers) {
   return tensor;
 }
 
-/// What an element-wise operator makes of lists of numbers; nothing where it cannot be told.
+/// The result of an element-wise operator on lists of numbers. Empty if it cannot be determined.
 std::vector<double> evaluated(const Node& node, const std::vector<Tensor>& lists) {
   const Fold fold = find_fold(node.op_type);
   std::vector<const Tensor*> inputs;
@@ -105,7 +105,7 @@ std::vector<double> evaluated(const Node& node, const std::vector<Tensor>& lists
   return data.floats.empty() ? std::vector<double>(data.ints.begin(), data.ints.end()) : data.floats;
 }
 
-/// Operands with at most two different bands.
+/// The result of an element-wise operator on operands with at most two different bands.
 std::optional<BandedNumbers> elementwise(const Node& node, std::span<const Value* const> inputs, const Value& y) {
   std::vector<BandedNumbers> operands;
   std::vector<Band> bands;
@@ -141,7 +141,7 @@ std::optional<BandedNumbers> elementwise(const Node& node, std::span<const Value
   const auto part = [&](std::size_t b, std::size_t at) {
     return (at >> b & 1) != 0 ? bands[b].complement() : std::optional(bands[b]);
   };
-  const auto is_nowhere = [&](std::size_t at) {  // as when one band lies within the other
+  const auto is_nowhere = [&](std::size_t at) {  // for example if one band is within the other
     const auto first = part(0, at), second = part(1, at);
     return first && second && common(*first, *second).empty();
   };
@@ -162,7 +162,7 @@ bool is_elementwise(std::string_view op_type) {
   return std::any_of(folds.begin(), folds.end(), [&](const FoldEntry& entry) { return entry.op_type == op_type; });
 }
 
-/// A comparison or difference of a column and a row of numbers that go up by one, by column - row.
+/// A comparison or difference of a column and a row of numbers that increase by one: the results by column - row.
 std::vector<double> compared_places(const Node& node, std::span<const Value* const> inputs, const Value& y) {
   constexpr std::array names{"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "Sub"};
   if (std::find(names.begin(), names.end(), node.op_type) == names.end() || inputs.size() != 2) return {};
@@ -190,7 +190,7 @@ std::vector<double> compared_places(const Node& node, std::span<const Value* con
   return evaluated(node, *column == 0 ? std::vector{a, b} : std::vector{b, a});
 }
 
-/// What an element-wise operator makes of numbers by column - row, and of single numbers.
+/// The result of an element-wise operator on numbers by column - row and on single numbers.
 std::vector<double> elementwise_diagonals(const Node& node, std::span<const Value* const> inputs, const Value& y) {
   const auto count = to_size(y.dims[y.dims.size() - 2] + y.dims.back() - 1);
   std::vector<Tensor> lists;
@@ -210,7 +210,7 @@ std::vector<double> elementwise_diagonals(const Node& node, std::span<const Valu
   return any ? evaluated(node, lists) : std::vector<double>{};
 }
 
-/// Numbers by column - row as a band, if they are two, and one of them lies within the other.
+/// Numbers by column - row as a band, if there are two different numbers and one of them is inside the band.
 std::optional<BandedNumbers> band_of_diagonals(const std::vector<double>& numbers, std::int64_t rows) {
   std::vector<std::int64_t> begins;  // column - row at which each run of equal numbers begins
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -244,7 +244,7 @@ std::optional<BandedNumbers> transposed(const Node& node, const BandedNumbers& x
   return std::nullopt;
 }
 
-/// Steps of one alone.
+/// Only for slices with steps of one.
 std::optional<BandedNumbers> sliced(const Node& node, std::span<const Value* const> inputs, const BandedNumbers& x) {
   const auto list = [&](const char* key, std::size_t k) -> std::optional<std::vector<std::int64_t>> {
     if (node.attributes.contains(key)) return node.attribute<std::vector<std::int64_t>>(key, {});
@@ -264,7 +264,7 @@ std::optional<BandedNumbers> sliced(const Node& node, std::span<const Value* con
   return BandedNumbers{x.band.from(first[0], first[1]), x.inside, x.outside};
 }
 
-/// Some of the matrices, or rows or columns that follow one another.
+/// For some of the matrices, or for consecutive rows or columns.
 std::optional<BandedNumbers> gathered(const Node& node, std::span<const Value* const> inputs, const BandedNumbers& x) {
   const auto& dims = inputs[0]->dims;
   if (dims.size() < 2 || inputs.size() < 2 || !inputs[1]) return std::nullopt;
@@ -279,11 +279,11 @@ std::optional<BandedNumbers> gathered(const Node& node, std::span<const Value* c
   return BandedNumbers{x.band.from(rows ? places[0] : 0, rows ? 0 : places[0]), x.inside, x.outside};
 }
 
-/// The band without diagonals that lie outside of a matrix of this size.
+/// The band without diagonals outside a matrix of this size.
 Band within(const Band& band, std::int64_t rows, std::int64_t columns) { return common(band, {1 - rows, columns - 1}); }
 
-/// Matrices beside or above one another that have one band together. A matrix with only one number lies within the band
-/// or outside of it.
+/// Matrices that are concatenated and together have one band. A matrix with only one number is inside the band or
+/// outside of it.
 std::optional<BandedNumbers> joined(const Node& node, std::span<const Value* const> inputs) {
   const std::size_t rank = inputs[0]->dims.size();
   const auto axis = normal_axis(node.attribute<std::int64_t>("axis", 0), rank);

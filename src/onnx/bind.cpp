@@ -15,7 +15,7 @@ namespace {
 using Dims = std::vector<std::int64_t>;
 using Options = ImportOptions;
 
-// Larger ones are mistakes, and sums of them would overflow in shape rules.
+// Larger sizes are mistakes, and sums of them would overflow in shape rules.
 constexpr std::int64_t largest_dim = std::int64_t{1} << 48;
 
 std::string quoted_list(const std::vector<std::string>& names) {
@@ -130,8 +130,8 @@ class Binder {
     sizes_[leading->symbol] = *batch_;
   }
 
-  /// Whether that dimension is the batch: it is what the first input begins with. A vector of one element may be
-  /// anything, so it takes no part. The state of a recurrent model, such as 2 x ? x 128, has the batch in its middle.
+  /// Whether that dimension is the batch, the leading dimension of the first input. A vector of one element does not
+  /// count, since it may be anything. The state of a recurrent model, such as 2 x ? x 128, has the batch in its middle.
   [[nodiscard]] bool shares_batch(const Declared& input, std::size_t axis) const {
     const Declared* first = leading_input();
     if (first == nullptr || !input.dims || axis >= input.dims->size()) return false;
@@ -151,7 +151,7 @@ class Binder {
     return result;
   }
 
-  // A full shape binds the symbols that stand in it, for the other inputs too.
+  // A full shape binds the symbols of its input's dimensions, for the other inputs too.
   void bind_shapes() {
     for (const auto& [name, shape] : shapes_) {
       const Declared& input = *find_input(name);
@@ -169,7 +169,8 @@ class Binder {
     }
   }
 
-  /// Sizes that the model fixes are not compared here: whoever reads the array does that, and knows the whole shape.
+  /// Sizes that the model fixes are not compared here. The code that reads the array compares them, since it knows the
+  /// whole shape.
   void bind_arrays() {
     for (const auto& [name, array] : options_.arrays) {
       const Declared* input = find_input(name);
@@ -205,7 +206,7 @@ class Binder {
     else batch_ = defaults.batch;
   }
 
-  /// For what is open of that input; a shape that does not go with the input's is left out.
+  /// Binds the open dimensions of that input. Ignores a shape that does not match the input's.
   void take_shape(const Declared& input, const Dims& shape) {
     if (!input.dims) {
       shapes_.emplace(input.proto->name(), shape);
@@ -230,8 +231,8 @@ class Binder {
     }
   }
 
-  /// Whether a dimension that nobody bound counts the items of a batch: a first one, unless its name or another place
-  /// of it says otherwise, or one whose name says so.
+  /// Whether an unbound dimension counts the items of a batch. This holds for a leading dimension, unless its name or
+  /// another occurrence says otherwise, and for a dimension whose name says so.
   [[nodiscard]] bool looks_like_batch(const Declared& input, std::size_t axis) const {
     const Dim& dim = (*input.dims)[axis];
     if (dim.anonymous) return axis == 0 || shares_batch(input, axis);
@@ -244,7 +245,7 @@ class Binder {
     return leading_dim()->symbol == dim.symbol || std::none_of(inputs_.begin(), inputs_.end(), stands_behind);
   }
 
-  /// What is the batch goes with it; without one, a batch has one item.
+  /// Dimensions that are the batch get its size. If it is not known, the size is 1.
   void assume_batch() {
     const Dim* leading = leading_dim();
     if (leading == nullptr) return;
@@ -318,7 +319,7 @@ class Binder {
   }
 
   void leave_open(const std::string& symbol, bool batch) {
-    const auto sum = as_sum(symbol);  // sum of other symbols: what binds them binds it
+    const auto sum = as_sum(symbol);  // a sum of other symbols is bound when they are
     if (sum &&
         std::all_of(sum->symbols.begin(), sum->symbols.end(), [&](const auto& s) { return symbols_.contains(s); }))
       return;
@@ -345,7 +346,7 @@ Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options)
 
 Binding at_old_batch(const Binding& binding, const ImportOptions& options, const onnx::GraphProto& graph) {
   ImportOptions old{.batch = binding.old_batch, .dims = binding.dims, .values = options.values};
-  for (const auto& symbol : binding.batch_symbols) old.dims.erase(symbol);  // --batch alone says them
+  for (const auto& symbol : binding.batch_symbols) old.dims.erase(symbol);  // only --batch sets them
   for (const auto& input : binding.inputs)
     if (input.value) old.values[input.proto->name()] = *input.value;
   return bind_inputs(graph, old);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binding: from the inputs that a file declares and what the caller asks for to inputs of known shape.
+// Binding: turns the inputs that a file declares, and what the caller asks for, into inputs of known shape.
 #pragma once
 
 #include <benanza/onnx.hpp>
@@ -20,7 +20,7 @@ struct BoundInput {
   DataType type = DataType::f32;
   std::vector<std::int64_t> dims{};
   bool opaque = false;                  ///< a sequence, a map or an optional: no shape
-  std::optional<std::int64_t> value{};  ///< bound to a number: a constant, no input any more
+  std::optional<std::int64_t> value{};  ///< bound to a number: a constant, not an input any more
 };
 
 struct Binding {
@@ -29,18 +29,18 @@ struct Binding {
   std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that are 1 because they look like the batch
   std::set<std::string> batch_symbols{};          ///< those of `dims` that are the batch
   std::vector<std::string> open{};                ///< symbols that stay unbound: 1 in `inputs`
-  std::vector<std::string> unbound{};             ///< all that stays unbound, in words; shapes of unknown rank too
+  std::vector<std::string> unbound{};             ///< everything unbound, in words, including shapes of unknown rank
   std::int64_t batch = 1;
-  /// The batch that the file was made for, when another one is wanted: 1 where the file leaves it open.
+  /// The batch that the file was made for, if another one is requested; 1 if the file leaves it open.
   std::optional<std::int64_t> old_batch{};
-  bool executable = false;  ///< as of ImportOptions
-  bool training = false;    ///< the same
+  bool executable = false;  ///< as in ImportOptions
+  bool training = false;    ///< as in ImportOptions
 };
 
-/// Throws InputError for a size that is none, UsageError when an option names nothing in the model.
+/// Throws InputError for an invalid size, and UsageError if an option names nothing in the model.
 [[nodiscard]] Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options);
 
-/// The same inputs at the batch that the file was made for.
+/// The same inputs with the batch that the file was made for.
 [[nodiscard]] Binding at_old_batch(const Binding& binding, const ImportOptions& options, const onnx::GraphProto& graph);
 
 }  // namespace benanza::importer

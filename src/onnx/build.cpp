@@ -15,7 +15,7 @@
 namespace benanza::importer {
 namespace {
 
-// Each draws anew: two of them are two values, and none is a constant.
+// Each draws new numbers: two of them are never merged, and none is a constant.
 constexpr std::array random_operators{"Bernoulli",        "Multinomial",   "RandomNormal",
                                       "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
@@ -23,7 +23,7 @@ std::string canonical_domain(const std::string& domain) { return domain == "ai.o
 
 onnx::TypeProto type_of(const Value& value) { return make_type(value.type, value.dims); }
 
-/// What leaves the numbers of a weight as they are.
+/// Whether a node does not change the numbers of a weight.
 bool is_view_of_weight(const Node& node) {
   constexpr std::array<std::string_view, 6> views{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Cast"};
   return node.domain.empty() && std::find(views.begin(), views.end(), node.op_type) != views.end();
@@ -264,7 +264,7 @@ bool Builder::visit_constant(Step& step) {
   return true;
 }
 
-/// Shape arithmetic: Shape and Size from the dimensions, the rest from the numbers.
+/// Folds shape arithmetic: Shape and Size from the dimensions, the rest from the numbers.
 bool Builder::visit_folded(Step& step) {
   if (!step.node.domain.empty() && step.node.domain != "com.microsoft") return false;
   auto& values = step.scope.frame.graph.values;
@@ -309,7 +309,7 @@ bool Builder::visit_folded(Step& step) {
     if (!folded || folded->size() < static_cast<std::size_t>(step.proto.output_size())) return false;
     results = std::move(*folded);
     if (binding_.executable && op == "ConstantOfShape" && (is_float(results[0].type) || is_8_bit(results[0].type))) {
-      // Weights that are left out of the file: whoever executes it may want other numbers.
+      // Weights that were left out of the file. An executor may use other numbers.
       if (is_float(results[0].type) && element_count(results[0].dims) <= kept_floats)
         step.literal = std::move(results[0].data);
       return false;
@@ -357,7 +357,7 @@ void Builder::define(Step& step, Types types) {
     const std::string& name = step.proto.output(static_cast<int>(i));
     values.push_back(name.empty() ? Value{} : settled(step, name, types[i]));
   }
-  // A constant reshaped is the same numbers: Reshape's own rule has said to what.
+  // A reshaped constant has the same numbers. Reshape's own rule has set the shape.
   if (step.constant && step.node.op_type == "Reshape" && step.node.domain.empty()) {
     const auto& x = step.scope.frame.graph.values[*step.inputs[0]];
     values[0].literal = x.literal;
@@ -371,15 +371,16 @@ void Builder::define(Step& step, Types types) {
   emit(step, std::move(values), std::move(types));
 }
 
-/// Whether it fills a shape that the file stores, as for a weight that was left out of the file. Models compute the
-/// shapes of masks and initial states.
+/// Whether the node fills a shape that is stored in the file, as for a weight that was left out of the file. The shapes
+/// of masks and initial states are computed instead.
 bool Builder::has_stored_shape(const Step& step) {
   if (step.node.op_type != "ConstantOfShape" || !step.node.domain.empty() || step.proto.input_size() < 1) return false;
   const auto& stored = step.scope.source.initializer();
   return std::any_of(stored.begin(), stored.end(), [&](const auto& one) { return one.name() == step.proto.input(0); });
 }
 
-/// Whether it stands for a weight that training changes. Zeros and ones are what models compute masks from.
+/// Whether the node stands for a weight that training changes. Zeros and ones do not count, since models compute masks
+/// from them.
 bool Builder::fills_weight(const Step& step) {
   if (!has_stored_shape(step)) return false;
   const auto* value = find_attribute(step.proto, "value");
@@ -389,7 +390,7 @@ bool Builder::fills_weight(const Step& step) {
          number.literal->floats[0] != 0 && number.literal->floats[0] != 1;
 }
 
-/// The stored constants that a computed one needs.
+/// The stored constants from which a constant is computed.
 std::vector<ValueId> Builder::origins_of(const Step& step) {
   const auto& values = step.scope.frame.graph.values;
   std::vector<ValueId> origins;
@@ -403,8 +404,8 @@ std::vector<ValueId> Builder::origins_of(const Step& step) {
   return origins;
 }
 
-/// Keeps what computes a constant. What fills a stored shape with a number may stand for a weight that was left out of
-/// the file: that is read.
+/// Keeps the nodes that compute a constant. A node that fills a stored shape with a number is not kept: it may stand
+/// for a weight that was left out of the file and is read.
 void Builder::note_constant(const Step& step) {
   if (binding_.executable || !step.node.bodies.empty()) return;
   const auto& stored = step.scope.source.initializer();
@@ -441,7 +442,7 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   inherit_position(step);
   step.node.inputs = step.inputs;
   if (step.constant) note_constant(step);
-  // A weight is not forgotten to be one of 8 bits; fold_quantization drops the node.
+  // Keeps the information that a weight has 8 bits; fold_quantization drops the node.
   if (step.constant && step.node.op_type != "DequantizeLinear" && !binding_.executable) return;
   step.node.name = unique_name(frame, step.proto);
   frame.graph.nodes.push_back(std::move(step.node));

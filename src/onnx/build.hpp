@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder: walks a checked model once, in order, and infers, folds, removes common subexpressions and emits nodes as it
-// goes. In topological order one walk is a fixed point: when a node's turn comes, all that can be known of its inputs
-// is known.
+// Builder: traverses a checked model once, in order. On the way it infers, folds, removes common subexpressions and
+// emits nodes. In topological order one pass is a fixed point: when a node is visited, everything that can be known
+// about its inputs is known.
 #pragma once
 
 #include "bind.hpp"
@@ -21,12 +21,12 @@
 
 namespace benanza::importer {
 
-/// Shapes that do not fit each other, as opposed to what is broken or not known.
+/// Shapes that do not fit each other, as opposed to something broken or unknown.
 struct ShapeError : InputError {
   using InputError::InputError;
 };
 
-/// An error that already says where.
+/// An error that already names its place.
 struct LocatedError : InputError {
   explicit LocatedError(const std::string& what, bool of_shapes = false) : InputError(what), of_shapes(of_shapes) {}
   bool of_shapes;  ///< it was a ShapeError
@@ -34,31 +34,31 @@ struct LocatedError : InputError {
 
 class Builder {
  public:
-  /// `before` is what a walk at the file's own batch saw; that walk fills `record`.
+  /// `before` is what a pass at the file's own batch has recorded; that pass fills `record`.
   Builder(const onnx::ModelProto& model, const Binding& binding, const History* before = nullptr,
           History* record = nullptr);
 
   [[nodiscard]] Graph build();
 
-  /// How many nodes `build` has walked over, also where it threw.
+  /// How many nodes `build` has visited, even if it threw.
   [[nodiscard]] std::size_t visited() const { return visited_; }
-  /// Sizes of the constants that the first node read that could not be.
+  /// Sizes in the constants read by the first node that could not be built.
   [[nodiscard]] const std::vector<std::int64_t>& sizes_at_error() const { return sizes_at_error_; }
-  /// Inputs of one integer, without a value, from which that node computes.
+  /// Inputs of one integer without a value that this node depends on.
   [[nodiscard]] const std::vector<std::string>& scalars_at_error() const { return scalars_at_error_; }
 
  private:
   using Ids = std::vector<std::optional<ValueId>>;
   using Types = std::vector<onnx::TypeProto>;
 
-  /// What is known of an operator: the library's schema (nullptr when it has none), and Benanza's own rule where that
-  /// goes before the library's.
+  /// What is known about an operator: the library's schema (nullptr if it has none), and Benanza's own rule if it takes
+  /// precedence over the library's.
   struct Operator {
     const onnx::OpSchema* schema = nullptr;
     Rule rule = nullptr;
   };
 
-  /// One node on its way through the passes.
+  /// One node during the passes.
   struct Step {
     const onnx::NodeProto& proto;
     Scope& scope;
@@ -67,10 +67,10 @@ class Builder {
     Operator op{};
     bool constant = false;             ///< computed from constants alone
     bool trained = false;              ///< reads a weight that training changes
-    bool data_dependent = false;       ///< some input is
-    bool merge = true;                 ///< may stand for an equal node
-    std::optional<Literal> literal{};  ///< value of its output, where the node is kept besides
-    std::optional<Within> within{};    ///< batch place in the output of a Reshape that a new batch went through
+    bool data_dependent = false;       ///< some input is data dependent
+    bool merge = true;                 ///< may be merged with an equal node
+    std::optional<Literal> literal{};  ///< value of its output, if the node is kept nevertheless
+    std::optional<Within> within{};    ///< position of the new batch in the output of a Reshape
   };
 
   // build.cpp
@@ -140,8 +140,8 @@ class Builder {
   History* record_;
   Frame root_{};
   int depth_ = 0;
-  std::int64_t channel_block_ = 0;                                         ///< 0: not looked for yet
-  std::unordered_map<const onnx::GraphProto*, std::string> impossible_{};  ///< branches whose shapes do not fit, why
+  std::int64_t channel_block_ = 0;                                         ///< 0 if not determined yet
+  std::unordered_map<const onnx::GraphProto*, std::string> impossible_{};  ///< why the shapes of branches do not fit
   std::size_t visited_ = 0;
   std::vector<std::int64_t> sizes_at_error_{};
   std::vector<std::string> scalars_at_error_{};

@@ -20,7 +20,8 @@
 namespace benanza::importer {
 namespace {
 
-// Inlining a function that calls another twice, which calls another twice, ... grows without bound from a small file.
+// A function may call another one twice, which calls another one twice, and so on: inlining a small file could grow
+// without bound.
 constexpr std::int64_t most_inlined_nodes = 4'000'000;
 
 template <class Visit>
@@ -38,7 +39,7 @@ std::string described(const onnx::NodeProto& node) {
 
 using Names = std::vector<std::string_view>;
 
-/// What a node reads: its inputs, and what its bodies take from the graph around them.
+/// Adds what a node reads: its inputs, and what its bodies capture from the enclosing graphs.
 void add_inputs(onnx::NodeProto& node, Names& names) {
   for (const auto& input : node.input()) names.push_back(input);
   for_each_body(node, [&](onnx::GraphProto& body) {
@@ -56,7 +57,7 @@ void add_inputs(onnx::NodeProto& node, Names& names) {
   });
 }
 
-/// Which node makes a value.
+/// The node that makes each value.
 using Makers = std::unordered_map<std::string_view, int>;
 
 bool in_order(onnx::GraphProto& graph, const Makers& makers) {
@@ -70,7 +71,7 @@ bool in_order(onnx::GraphProto& graph, const Makers& makers) {
   return true;
 }
 
-/// Sorts the nodes of a graph and of its bodies; files that are sorted, as the standard demands, are left as they are.
+/// Sorts the nodes of a graph and of its bodies; sorted files, as the standard requires, are not changed.
 void sort_nodes(onnx::GraphProto& graph) {
   Makers makers;
   for (int i = 0; i < graph.node_size(); ++i)
@@ -127,7 +128,7 @@ class FunctionSizes {
     for (auto& function : *model.mutable_functions()) functions_[{function.domain(), function.name()}] = &function;
   }
 
-  /// Nodes after inlining. Throws InputError on recursion and on growth without bound.
+  /// Number of nodes after inlining. Throws InputError on recursion and on growth without bound.
   std::int64_t count(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
     std::int64_t total = 0;
     for (auto& node : nodes) {
@@ -157,9 +158,9 @@ class FunctionSizes {
   std::set<FunctionKey> open_{};
 };
 
-/// Nodes of ONNX's domain that its operator set does not have and for which there is a rule here: ONNX Runtime's
+/// Finds nodes of ONNX's domain that its operator set does not have and for which there is a rule here. ONNX Runtime's
 /// optimisations write LayerNormalization into files of any operator set, its training graphs have MaxPoolGrad in
-/// ONNX's domain, old exporters wrote operators that are gone.
+/// ONNX's domain, and old exporters wrote operators that have been removed.
 void find_added(onnx::GraphProto& graph, int opset, std::vector<onnx::NodeProto*>& added) {
   for (auto& node : *graph.mutable_node()) {
     const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
@@ -170,11 +171,11 @@ void find_added(onnx::GraphProto& graph, int opset, std::vector<onnx::NodeProto*
   }
 }
 
-/// The checker knows nothing of domains other than ONNX's.
+/// The checker ignores domains other than ONNX's.
 constexpr const char* other_domain = "benanza";
 
-/// Checks with what real files leave out and the checker insists on: a name of the graph, types and shapes of its
-/// outputs; and, before IR version 4, inputs of the names of initializers.
+/// Adds what real files leave out and the checker requires, then checks. This is a name of the graph, types and shapes
+/// of its outputs and, before IR version 4, inputs with the names of initializers.
 void check_with_formalities(onnx::ModelProto& model) {
   auto& graph = *model.mutable_graph();
   std::vector<onnx::NodeProto*> added;
@@ -203,8 +204,8 @@ void check_with_formalities(onnx::ModelProto& model) {
   *graph.mutable_output() = outputs;  // an output without a shape is not a scalar
 }
 
-/// Versions above those that the library knows become the newest ones: most operators stay as they are from one to the
-/// next. Returns what was changed.
+/// Lowers versions that are newer than those that the library knows to the newest known ones. Most operators do not
+/// change from one version to the next. Returns what was changed.
 std::vector<std::string> lower_versions(onnx::ModelProto& model) {
   std::vector<std::string> warnings;
   const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();

@@ -18,7 +18,7 @@
 namespace benanza::importer {
 namespace {
 
-/// Whether an attribute says what its operator does without it.
+/// Whether an attribute has the value that the operator uses without it.
 bool says_default(const onnx::AttributeProto& attribute, const onnx::OpSchema* schema) {
   const auto are_all = [&attribute](std::int64_t number) {
     const auto& ints = attribute.ints();
@@ -42,8 +42,8 @@ std::map<std::string, std::string> told_attributes(const onnx::NodeProto& node, 
   return told;
 }
 
-/// Whether a node of a body may be one of the graph around it: not what captures values of the body, nor what tells its
-/// readers that they are layers of 8 bits.
+/// Whether a node of a body may be merged with one of the graph around it. Nodes that capture values of the body may
+/// not, nor those that tell their readers to be layers of 8 bits.
 bool may_be_outside(const Node& node) { return node.bodies.empty() && node.op_type != "DequantizeLinear"; }
 
 }  // namespace
@@ -56,7 +56,7 @@ std::optional<std::string> constant_key(const Value& value) {
   return key;
 }
 
-/// Whether the first output has all elements of the first input, each in its place.
+/// Whether the first output has all elements of the first input, each at the same position.
 bool Builder::passes_on(const Step& step, const Value& y) {
   const auto& values = step.scope.frame.graph.values;
   const Node& node = step.node;
@@ -70,7 +70,7 @@ bool Builder::passes_on(const Step& step, const Value& y) {
   constexpr std::array<std::string_view, 6> views{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Cast"};
   if (std::find(views.begin(), views.end(), node.op_type) != views.end()) return true;
   if (node.op_type == "Concat") return step.inputs.size() == 1;
-  if (node.op_type == "Dropout") return step.merge && node.opset >= 7;  // before, it may be training
+  if (node.op_type == "Dropout") return step.merge && node.opset >= 7;  // before that, it may be in training mode
   if (node.op_type == "Slice") {
     const auto steps = given(4);
     return !steps || (values[*steps].literal && are_all(values[*steps].literal->ints, 1));
@@ -81,15 +81,15 @@ bool Builder::passes_on(const Step& step, const Value& y) {
   return pads && values[*pads].literal && are_all(values[*pads].literal->ints, 0);
 }
 
-/// Equal integers and equal scalars are one operand, wherever they are stored, and so is what a node passes on; weights
-/// are told apart by their names alone.
+/// Equal integers and equal scalars are one operand, wherever they are stored. So are a value and its unchanged copy.
+/// Weights are distinguished by their names alone.
 std::size_t Builder::identity_of(Frame& frame, ValueId id) {
   if (const auto passed = frame.passed_on.find(id); passed != frame.passed_on.end()) id = passed->second;
   auto key = constant_key(frame.graph.values[id]);
   return key ? frame.known_literals.try_emplace(std::move(*key), id).first->second : id;
 }
 
-/// The operands of a node by what they are, those of a commutative operator in one order.
+/// The operands of a node by identity. Those of a commutative operator are sorted.
 std::vector<std::size_t> Builder::identities_of(Frame& frame, const Node& node, const Ids& inputs) {
   constexpr std::array<std::string_view, 9> commutative{"Add", "Mul", "Max", "Min", "Sum", "And", "Or", "Xor", "Equal"};
   std::vector<std::size_t> result;
@@ -121,7 +121,7 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
          });
 }
 
-/// An earlier node of a frame that computes the same of these operands; null: there is none.
+/// An earlier node of a frame that computes the same result from these operands, or null if there is none.
 const Node* Builder::find_same(Frame& frame, const Step& step, const Ids& inputs) {
   const auto [first, last] = frame.known_nodes.equal_range(key_of(frame, step.node, inputs));
   for (auto at = first; at != last; ++at)
@@ -131,7 +131,7 @@ const Node* Builder::find_same(Frame& frame, const Step& step, const Ids& inputs
   return nullptr;
 }
 
-/// Makes operands in a body those of the graph around it; false where one is made in the body.
+/// Replaces operands in a body by those of the enclosing graph; false if one is made in the body.
 bool Builder::go_outside(const Frame& body, Ids& inputs) {
   for (auto& id : inputs) {
     if (!id) continue;
@@ -151,8 +151,8 @@ bool Builder::go_outside(const Frame& body, Ids& inputs) {
   return true;
 }
 
-/// Whether an earlier node of this graph, or of one around it, computes the same; its outputs then go by these names
-/// too.
+/// Whether an earlier node of this graph, or of an enclosing one, computes the same. If so, its outputs also get these
+/// names.
 bool Builder::merged(Step& step) {
   Frame& frame = step.scope.frame;
   Ids inputs = step.inputs;

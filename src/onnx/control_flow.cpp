@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder's part for If, Loop and Scan. Their bodies become graphs of their own; shapes inside are those of the first
+// The part of Builder for If, Loop and Scan. Their bodies become separate graphs. Shapes inside are those of the first
 // iteration.
 #include "build.hpp"
 #include "decompose.hpp"
@@ -20,7 +20,8 @@ std::optional<std::int64_t> scalar_of(const Frame& frame, const std::optional<Va
   return literal && literal->ints.size() == 1 ? std::optional(literal->ints[0]) : std::nullopt;
 }
 
-/// What both may be: where they differ, the least size. If their ranks differ, the shape with fewer elements.
+/// The common lower bound of two shapes: the smaller size where they differ. If their ranks differ, the shape with
+/// fewer elements.
 Value smaller_of(const Value& a, const Value& b) {
   Value result = a;
   result.data_dependent = a.data_dependent || b.data_dependent || a.dims != b.dims;
@@ -34,7 +35,7 @@ Value plain(const Value& value) {
   return {.name = {}, .type = value.type, .dims = value.dims, .data_dependent = value.data_dependent};
 }
 
-/// `value` once per iteration, along `axis`.
+/// Stacks `value` once per iteration, along `axis`.
 Value stacked(const Value& value, std::optional<std::int64_t> count, std::int64_t axis = 0) {
   Value result = plain(value);
   const std::size_t at = normal_axis(axis, value.dims.size() + 1);
@@ -61,7 +62,7 @@ std::unique_ptr<Frame> Builder::open_body(Step& step) {
 
 ValueId Builder::add_formal(Scope& scope, const std::string& name, Value value, const onnx::TypeProto* outer) {
   value.name = name;
-  // A sequence stays one; what enters a Scan is a slice of a tensor.
+  // A sequence stays a sequence; the input of a Scan is a slice of a tensor.
   const bool tensor = outer == nullptr || outer->has_tensor_type();
   onnx::TypeProto type = tensor ? make_type(value.type, value.dims) : *outer;
   const ValueId id = scope.frame.add(std::move(value), std::move(type));
@@ -108,7 +109,7 @@ void Builder::finish_control_flow(Step& step, std::vector<Value> values, const F
   emit(step, std::move(values), std::move(types));
 }
 
-/// The If is this branch: names of its own, values of the graph around it.
+/// Replaces the If by this branch, with its own names and the values of the graph around it.
 void Builder::put_in_place(Step& step, const onnx::GraphProto& branch) {
   Scope scope{.frame = step.scope.frame, .parent = &step.scope, .source = branch};
   ++depth_;
@@ -122,9 +123,9 @@ void Builder::put_in_place(Step& step, const onnx::GraphProto& branch) {
   for (int i = 0; i < step.proto.output_size(); ++i) alias(step, i, outputs[to_size(i)]);
 }
 
-/// The branch as a body of its own; nothing where its shapes do not fit: it is never taken with inputs of these sizes.
+/// The branch as a body. Null if its shapes do not fit: it is never taken with inputs of these sizes.
 std::unique_ptr<Frame> Builder::try_branch(Step& step, const onnx::GraphProto& branch, const char* label) {
-  if (impossible_.contains(&branch)) return nullptr;  // an If around it has been walked before
+  if (impossible_.contains(&branch)) return nullptr;  // an enclosing If has been visited before
   const int depth = depth_;
   auto frame = open_body(step);
   Scope scope{.frame = *frame, .parent = &step.scope, .source = branch};
@@ -186,7 +187,7 @@ void Builder::visit_loop(Step& step) {
   Scope scope{.frame = *frame, .parent = &step.scope, .source = body};
   (void)add_formal(scope, body.input(0).name(), {.name = {}, .type = DataType::i64, .dims = {}});
   Value condition{.name = {}, .type = DataType::boolean, .dims = {}};
-  // If it was true on entering and the body then hands on a true one, it is true in every iteration.
+  // If it was true on entry and the body then returns a true one, it is true in every iteration.
   if (first_condition == 1) condition.literal = Literal{.ints = {1}, .floats = {}};
   condition.constant = condition.literal.has_value();
   (void)add_formal(scope, body.input(1).name(), condition);
@@ -194,7 +195,7 @@ void Builder::visit_loop(Step& step) {
     const auto& initial = step.inputs[to_size(i + 2)];
     if (!initial) throw InputError("carried value " + std::to_string(i) + " has no initial one");
     Value value = plain(outer.graph.values[*initial]);
-    value.data_dependent |= binding_.executable;  // only the first pass has it at this size
+    value.data_dependent |= binding_.executable;  // it has this size only in the first iteration
     (void)add_formal(scope, body.input(i + 2).name(), std::move(value), &outer.facts[*initial].type);
   }
   finish_body(step, scope, "body");
@@ -203,7 +204,7 @@ void Builder::visit_loop(Step& step) {
   const bool stays_true = first_condition == 1 && handed_on && handed_on->ints == std::vector<std::int64_t>{1};
   const bool ends = first_condition == 1 && handed_on && handed_on->ints == std::vector<std::int64_t>{0};
   if (first_condition == 0) step.node.trip_count = 0;
-  else if (ends && (limit || !step.inputs[0]))  // the first pass is the last
+  else if (ends && (limit || !step.inputs[0]))  // the first iteration is the last
     step.node.trip_count = std::clamp<std::int64_t>(limit.value_or(1), 0, 1);
   else if (limit && (stays_true || *limit <= 0)) step.node.trip_count = std::max<std::int64_t>(*limit, 0);
 
@@ -212,7 +213,7 @@ void Builder::visit_loop(Step& step) {
     const Value result = plain(graph.values[graph.outputs[i + 1]]);
     if (i < to_size(carried)) {
       const Value initial = plain(outer.graph.values[*step.inputs[i + 2]]);
-      // A value that grows: after one iteration at least, if there is one.
+      // A value that grows: it has its size after at least one iteration, if there is one.
       values.push_back(step.node.trip_count == 0 ? initial
                        : step.node.trip_count    ? result
                                                  : smaller_of(initial, result));
@@ -226,9 +227,9 @@ void Builder::visit_loop(Step& step) {
   finish_control_flow(step, std::move(values), *frame);
 }
 
-// Since operator set 9: states, then sequences; the body sees one element of each sequence along its axis. Operator set
-// 8 has an optional vector of lengths before them and a batch as the first dimension of everything, over which it loops
-// as well.
+// Since operator set 9: states, then sequences. The body sees one element of each sequence along its axis. Operator set
+// 8 has an optional vector of lengths before them and a batch as the first dimension of everything, over which it also
+// loops.
 void Builder::visit_scan(Step& step) {
   const auto& body = body_of(step, "body");
   Frame& outer = step.scope.frame;

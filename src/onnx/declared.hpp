@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs as a file declares them: sizes, and a name for each size that the file leaves open.
+// Inputs as a file declares them: sizes, and a name for each open size.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -17,26 +17,26 @@ namespace benanza::importer {
 struct Dim {
   std::optional<std::int64_t> size{};
   std::string symbol{};
-  /// The file gives no name: `?`, nothing or a negative number. The symbol is made from the input and the axis, such as
-  /// `x.2`, and no other dimension has it.
+  /// The file gives no name, but `?`, nothing or a negative number. The symbol is made from the input and the axis,
+  /// such as `x.2`, and is unique.
   bool anonymous = false;
 };
 
 struct Declared {
   const onnx::ValueInfoProto* proto = nullptr;
-  std::optional<std::vector<Dim>> dims{};  ///< nothing where not even the rank is known
+  std::optional<std::vector<Dim>> dims{};  ///< empty if not even the rank is known
 };
 
 /// The inputs that are not initializers, in order.
 [[nodiscard]] std::vector<Declared> declared_inputs(const onnx::GraphProto& graph);
 
-/// Whether a symbol says that it counts the items of a batch: `batch_size`, `bs`.
+/// Whether the name of a symbol means the number of items in a batch: `batch_size`, `bs`.
 [[nodiscard]] bool says_batch(std::string_view symbol);
 
-/// Whether a symbol says that it counts something else: `sequence_length`, `height`.
+/// Whether the name of a symbol means some other size: `sequence_length`, `height`.
 [[nodiscard]] bool says_other(std::string_view symbol);
 
-/// The names in a sum, `past + sequence` or `past + 1`, and the number in it; nothing for what is not a sum.
+/// The names in a sum, `past + sequence` or `past + 1`, and the number in it; empty if it is not a sum.
 struct Sum {
   std::vector<std::string> symbols{};
   std::int64_t number = 0;

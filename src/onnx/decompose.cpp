@@ -17,8 +17,8 @@
 namespace benanza::importer {
 namespace {
 
-/// Where an operator that projects and attends has its inputs. The first is [batch, tokens, hidden], the second the
-/// weights [hidden, q + k + v].
+/// The inputs of an operator that computes projections and attention. The first is [batch, tokens, hidden], the second
+/// the weights [hidden, q + k + v].
 struct Projection {
   std::string_view onnx_type;
   std::string_view domain, product;   ///< domain and type of the operator that multiplies the two
@@ -38,7 +38,7 @@ const std::array<Projection, 2>& projections() {
 
 using Ids = std::vector<std::optional<ValueId>>;
 
-/// Input `i`, where it is there.
+/// Input `i`, if it is present.
 std::optional<ValueId> given(const Node& node, std::optional<std::size_t> i) {
   return i && node.has_input(*i) ? node.inputs[*i] : std::nullopt;
 }
@@ -48,12 +48,12 @@ ValueId add_value(Graph& graph, Value value) {
   return graph.values.size() - 1;
 }
 
-/// Appends the nodes that do what `node` does; false where they do not.
+/// Appends nodes that compute the same as `node`; false if there are none.
 bool append_parts(Graph& graph, const Node& node, const Projection& row, std::vector<Node>& nodes) {
   if (!node.has_input(0) || !node.has_input(1) || !node.has_output(0)) return false;
   const detail::Dims input = graph.input(node, 0).dims, weights = graph.input(node, 1).dims;
   if (input.size() != 3 || weights.size() != 2) return false;
-  if (node.attribute<std::int64_t>("past_present_share_buffer", 0) != 0) return false;  // only data tells what is in it
+  if (node.attribute<std::int64_t>("past_present_share_buffer", 0) != 0) return false;  // its contents depend on data
   const Value projected{.type = graph.output(node, 0).type, .dims = {input[0], input[1], weights[1]}};
   const auto made = [&](std::string_view suffix) {
     Value value = projected;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that do in one node what ONNX has several for.
+// Operators that combine in one node what takes several nodes of ONNX.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -8,22 +8,21 @@
 
 namespace benanza::importer {
 
-/// Appends ONNX's own nodes that do what a node of ai.onnx.ml does; false where there are none, and nothing is
-/// appended. The numbers of its attributes are not kept: they become constants of which only the shape is known.
+/// Appends ONNX's own nodes that compute the same as a node of ai.onnx.ml. Returns false and appends nothing if there
+/// are none. The numbers of its attributes are not kept: they become constants of which only the shape is known.
 bool append_ml_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
 
-/// Appends sums, products with 1 / count, maxima and minima of two tensors that do what a Sum, Mean, Max or Min of
-/// tensors of several shapes does; false for other nodes, and nothing is appended.
+/// Appends sums, products with 1 / count, maxima and minima of two tensors that compute the same as a Sum, Mean, Max or
+/// Min of tensors of several shapes. Returns false and appends nothing for other nodes.
 bool append_nary_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
 
-/// Appends the nodes of training that do what one of ONNX Runtime's training graphs does; false where there are none,
-/// and nothing is appended.
+/// Appends the training nodes that compute the same as a node of ONNX Runtime's training graphs. Returns false and
+/// appends nothing if there are none.
 bool append_training_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
 
-/// Puts products, and the attention to their results, in the place of com.microsoft's Attention and QAttention, and
-/// ONNX's own operators in that of ai.onnx.ml's, functions of two tensors in that of ONNX's functions of several, and
-/// gradients in that of ONNX Runtime's. What a node has beyond that stays as it is. Bodies of control flow are left
-/// alone.
+/// Replaces com.microsoft's Attention and QAttention by products and attention on their results, operators of
+/// ai.onnx.ml by ONNX's own, ONNX's functions of several tensors by functions of two, and ONNX Runtime's gradients by
+/// those of this project. All other nodes stay unchanged. Does not change bodies of control flow.
 void decompose(Graph& graph);
 
 }  // namespace benanza::importer

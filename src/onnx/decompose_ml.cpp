@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ai.onnx.ml: https://github.com/onnx/onnx/blob/main/docs/Operators-ml.md. Where that leaves open what is computed (the
-// score of a second class), as ONNX Runtime does it.
+// ai.onnx.ml: https://github.com/onnx/onnx/blob/main/docs/Operators-ml.md. If that page does not define what is
+// computed (the score of a second class), results are as in ONNX Runtime.
 #include "decompose.hpp"
 #include "parts.hpp"
 
@@ -17,8 +17,8 @@
 namespace benanza::importer {
 namespace {
 
-/// x times constant weights, plus a constant bias where there is one. The weights of a column lie beside each other in
-/// the attributes. Surplus weights are left alone, as ONNX Runtime does; nothing where there are too few.
+/// x times constant weights, plus a constant bias if there is one. The weights of a column are contiguous in the
+/// attributes. Surplus weights are ignored, as in ONNX Runtime. Empty if there are too few.
 std::optional<ValueId> linear(Parts& parts, ValueId x, const Floats& weights, std::int64_t columns,
                               const Floats& bias) {
   const std::int64_t rows = parts.value(x).dims[0], features = parts.value(x).dims[1];
@@ -39,7 +39,8 @@ Floats times(Floats list, double factor) {
   return list;
 }
 
-/// Scores after `post_transform`; nothing for PROBIT. Zeros that SOFTMAX_ZERO leaves alone cost no less.
+/// Scores after `post_transform`. Empty for PROBIT. Leaving zeros alone, as SOFTMAX_ZERO does, does not reduce the
+/// cost.
 std::optional<ValueId> transformed(Parts& parts, ValueId scores) {
   const auto transform = parts.node().attribute<std::string>("post_transform", "NONE");
   if (transform == "NONE") return scores;
@@ -48,7 +49,8 @@ std::optional<ValueId> transformed(Parts& parts, ValueId scores) {
   return std::nullopt;
 }
 
-/// Scores of two classes from that of the second: what is left of 1, or the opposite, is that of the first.
+/// Scores of two classes from that of the second. The score of the first is 1 minus that of the second, or its
+/// negative.
 ValueId two_scores(Parts& parts, ValueId second, bool left_of_one) {
   const Integers dims = parts.value(second).dims;
   const ValueId first =
@@ -56,8 +58,8 @@ ValueId two_scores(Parts& parts, ValueId second, bool left_of_one) {
   return parts.put("Concat", {first, second}, {dims[0], 2}, {{"axis", std::int64_t{1}}});
 }
 
-/// The scores of a classifier, and as label the class that `pick` finds among them. Labels other than 0, 1, ... are
-/// looked up. False where the node has scores of another size.
+/// Outputs the scores of a classifier, and as label the class that `pick` finds among them. Labels other than 0, 1, ...
+/// are looked up. False if the node has scores of another size.
 bool give_classes(Parts& parts, ValueId scores, const Integers& labels, const char* pick = "ArgMax") {
   const Node& node = parts.node();
   const std::int64_t rows = parts.value(scores).dims[0], classes = parts.value(scores).dims[1];
@@ -81,7 +83,7 @@ std::int64_t classes_of(const Node& node, std::string_view integers) {
                   count(node.attribute<std::vector<std::string>>("classlabels_strings", {})));
 }
 
-/// With a score for the second of two classes alone, there is no softmax.
+/// If only the second of two classes has a score, there is no softmax.
 bool linear_classifier(Parts& parts) {
   const Node& node = parts.node();
   const auto x = parts.rows(0);
@@ -97,7 +99,7 @@ bool linear_classifier(Parts& parts) {
   return scores && give_classes(parts, *scores, node.attribute<Integers>("classlabels_ints", {}));
 }
 
-/// The result of a regression is this, after `post_transform`.
+/// Outputs the result of a regression, after `post_transform`.
 bool give_regression(Parts& parts, std::optional<ValueId> scores) {
   if (scores) scores = transformed(parts, *scores);
   if (scores) parts.give(*scores, 0);
@@ -112,8 +114,8 @@ bool linear_regressor(Parts& parts) {
                                 node.attribute<std::int64_t>("targets", 1), node.attribute<Floats>("intercepts", {})));
 }
 
-/// The kernel of each row and each support vector. The squared distance of RBF is |x|^2 - 2 x.s + |s|^2: what does not
-/// depend on x is known before, and factors are in the constants.
+/// The kernel of each row and each support vector. The squared distance of RBF is |x|^2 - 2 x.s + |s|^2. Terms that do
+/// not depend on x are computed in advance, and factors are in the constants.
 std::optional<ValueId> kernel(Parts& parts, ValueId x, std::int64_t vectors) {
   const Node& node = parts.node();
   const auto type = node.attribute<std::string>("kernel_type", "LINEAR");
@@ -153,8 +155,8 @@ bool vector_regressor(Parts& parts) {
   return give_regression(parts, score);
 }
 
-/// With support vectors of two classes, or with none. More classes vote in pairs. A positive score speaks for the first
-/// class, a probability is that of the second.
+/// With support vectors of two classes, or without any. More classes vote in pairs. A positive score is for the first
+/// class; a probability is that of the second.
 bool vector_classifier(Parts& parts) {
   const Node& node = parts.node();
   auto x = parts.rows(0);
@@ -211,7 +213,7 @@ bool normalizer(Parts& parts) {
   return true;
 }
 
-/// 1 above the threshold, else 0: what is positive of the sign of the difference.
+/// 1 above the threshold, else 0: the positive part of the sign of the difference.
 bool binarizer(Parts& parts) {
   const double threshold = parts.node().attribute<double>("threshold", 0);
   ValueId x = parts.floats(0);
@@ -244,15 +246,15 @@ bool array_feature_extractor(Parts& parts) {
   return true;
 }
 
-/// 0, 1, 2, ...: a key is then its own place in a list. Otherwise what stands for a search has no numbers, so that it
-/// can be counted and not executed.
+/// Whether the keys are 0, 1, 2, ...: a key is then its own index in a list. Otherwise the constant that stands for a
+/// search has no numbers, so that the node can be counted but not executed.
 bool are_places(const Integers& keys) {
   for (std::size_t i = 0; i < keys.size(); ++i)
     if (keys[i] != static_cast<std::int64_t>(i)) return false;
   return true;
 }
 
-/// OneHotEncoder of integers. To find the category costs something, too; what is counted is the encoding of it.
+/// OneHotEncoder of integers. Finding the category has a cost, too, but only its encoding is counted.
 bool one_hot_encoder(Parts& parts) {
   const Node& node = parts.node();
   const Value y = parts.value(*node.outputs[0]);
@@ -268,7 +270,7 @@ bool one_hot_encoder(Parts& parts) {
   return true;
 }
 
-/// From integers to numbers. To find the key costs something, too; where its value is written is all that is counted.
+/// From integers to numbers. Finding the key has a cost, too, but only the lookup of its value is counted.
 bool label_encoder(Parts& parts) {
   const Node& node = parts.node();
   const Value y = parts.value(*node.outputs[0]);

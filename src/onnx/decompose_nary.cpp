@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sum, Mean, Max and Min of tensors that are broadcast to each other. An Nary layer reads all of its operands in one
-// shape; where they have several, two of them are joined at a time.
+// shape. If the shapes differ, two operands are combined at a time.
 #include "decompose.hpp"
 #include "parts.hpp"
 #include "rules.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime's training graphs: gradients and optimizers of com.microsoft as the nodes that training here is made of.
-// https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
+// ONNX Runtime's training graphs: turns gradients and optimizers of com.microsoft into the training nodes of this
+// project. https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
 #include "decompose.hpp"
 #include <benanza/detail/node.hpp>
 #include <benanza/op/slice.hpp>
@@ -42,11 +42,11 @@ Node part_of(const Node& node, std::string_view suffix, std::string_view domain,
           .bodies = {}};
 }
 
-/// An operator that is one node here too, its inputs in another order.
+/// An operator that is one node here, too, with its inputs in another order.
 struct Renamed {
   std::string_view from, domain, to;
   std::vector<std::size_t> inputs;
-  bool flattens = false;  ///< all dimensions from the axis on are one
+  bool flattens = false;  ///< all dimensions from the axis on are merged
 };
 const std::vector<Renamed>& renamed() {
   static const std::vector<Renamed> rows{
@@ -89,8 +89,8 @@ Node rename(const Node& node, const Renamed& row) {
   return made;
 }
 
-/// A flag says whether a step was done, what the step changes is changed in place. In the graph's outputs what it
-/// changes takes the flag's place, or nothing would be left of the step.
+/// A flag says whether a step was done; the step changes values in place. In the graph's outputs, the changed value
+/// replaces the flag. Otherwise the step would be pruned.
 void give_for_flag(Graph& graph, const std::optional<ValueId>& flag, ValueId changed) {
   if (flag) std::replace(graph.outputs.begin(), graph.outputs.end(), *flag, changed);
 }
@@ -103,7 +103,7 @@ bool append_convolution(const Graph& graph, const Node& node, std::vector<Node>&
     Node sum = part_of(node, "/bias", "", "ReduceSum", {dy}, {bias});
     detail::Dims axes{0};
     for (std::size_t i = 2; i < graph.value(*dy).dims.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-    sum.opset = 11;  // whose axes are an attribute
+    sum.opset = 11;  // in which the axes are an attribute
     sum.attributes = {{"axes", axes}, {"keepdims", std::int64_t{0}}};
     nodes.push_back(std::move(sum));
   }
@@ -124,7 +124,7 @@ bool append_biased(Graph& graph, const Node& node, std::string_view gradient, st
   return true;
 }
 
-/// dY, mask, ratio: what was kept, divided by the share that is kept.
+/// dY, mask, ratio: the elements that were kept, divided by the fraction that is kept.
 bool append_dropout(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   const auto dy = input_of(node, 0), mask = input_of(node, 1);
   if (!dy || !mask || !node.has_output(0)) return false;
@@ -144,8 +144,8 @@ bool append_dropout(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   return true;
 }
 
-/// One step of one parameter. `inputs`: the weight, its gradient, and what else is kept; `outputs` as many less the
-/// gradient, with new values where the node leaves one out.
+/// One step of one parameter. `inputs`: the weight, its gradient, and the optimizer's states. `outputs`: the same
+/// without the gradient; a new value is made for each that the node leaves out.
 bool append_step(Graph& graph, const Node& node, std::string_view rule, const Ids& inputs, Ids outputs,
                  std::vector<Node>& nodes) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -169,7 +169,7 @@ bool append_optimizer(Graph& graph, const Node& node, std::vector<Node>& nodes) 
   return append_step(graph, node, "adam", {in(6), in(3), in(2), in(4), in(5)}, {out(5), out(3), out(1), out(2)}, nodes);
 }
 
-/// The sum so far, what is added, a signal: a flag, the sum.
+/// Inputs: the sum so far, what is added, a signal. Outputs: a flag, the sum.
 bool append_accumulator(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   const auto sum = input_of(node, 0), added = input_of(node, 1);
   if (!sum || !added) return false;
@@ -182,7 +182,7 @@ bool append_accumulator(Graph& graph, const Node& node, std::vector<Node>& nodes
   return true;
 }
 
-/// X, a number by which it is multiplied or divided; the number may have another type.
+/// X, a number by which it is multiplied or divided. The number may have another type.
 bool append_scale(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   const auto x = input_of(node, 0);
   auto scale = input_of(node, 1);
@@ -216,7 +216,7 @@ bool append_resize(const Graph& graph, const Node& node, std::vector<Node>& node
   return true;
 }
 
-/// dY, logarithms of the probabilities, the probabilities that are wanted.
+/// dY, logarithms of the probabilities, the target probabilities.
 bool append_soft_loss(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   const auto dy = input_of(node, 0), log_prob = input_of(node, 1), label = input_of(node, 2);
   if (!dy || !log_prob || !label || !node.has_output(0)) return false;
@@ -238,7 +238,7 @@ ValueId integers(Graph& graph, const Node& node, std::string_view suffix, const 
   return id;
 }
 
-/// Appends zeros like `made`.
+/// Appends a node that makes zeros with the type and shape of `made`.
 void append_zeros(Graph& graph, const Node& node, ValueId made, std::vector<Node>& nodes) {
   const DataType type = graph.value(made).type;
   const detail::Dims dims = graph.value(made).dims;
@@ -248,7 +248,7 @@ void append_zeros(Graph& graph, const Node& node, ValueId made, std::vector<Node
   nodes.push_back(part_of(node, "/zeros", "", "Expand", {zero, integers(graph, node, "/shape", dims)}, {made}));
 }
 
-/// The tensors along an axis, and how large each of them is there.
+/// The concatenated tensors, and the size of each along the axis.
 void append_concatenation(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   if (node.has_output(1)) {
     Value& sizes = graph.values[*node.outputs[1]];
@@ -263,7 +263,7 @@ void append_concatenation(Graph& graph, const Node& node, std::vector<Node>& nod
   nodes.push_back(part_of(node, "", "", "Concat", node.inputs, {output_of(node, 0)}));
 }
 
-/// Zeros of the result's shape, to which gradients are added at their places.
+/// Zeros of the result's shape, to which gradients are added at their positions.
 bool append_scatter(Graph& graph, const Node& node, std::string_view type, std::size_t indices, std::size_t updates,
                     std::vector<Node>& nodes) {
   if (!node.has_output(0) || !node.has_input(indices) || !node.has_input(updates)) return false;
@@ -276,12 +276,12 @@ bool append_scatter(Graph& graph, const Node& node, std::string_view type, std::
   return true;
 }
 
-/// dY, shape, starts, ends, axes, steps: zeros around what was taken; with steps, places along one axis after the
+/// dY, shape, starts, ends, axes, steps: pads the slice with zeros. With steps, scatters along one axis after the
 /// other.
 bool append_slice(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   const auto dy = input_of(node, 0);
   if (!dy || !node.has_output(0)) return false;
-  Node slice = part_of(node, "", "", "Slice", {node.outputs[0]}, {dy});  // takes from a tensor like the result
+  Node slice = part_of(node, "", "", "Slice", {node.outputs[0]}, {dy});  // its input has the shape of the result
   for (std::size_t i = 2; i < 6; ++i) slice.inputs.push_back(input_of(node, i));
   const auto box = op::Slice::taken_box(slice, graph);
   if (!box) return false;
@@ -310,7 +310,7 @@ bool append_slice(Graph& graph, const Node& node, std::vector<Node>& nodes) {
   return true;
 }
 
-/// The tensors of a sequence that a node before has made.
+/// The tensors of a sequence that an earlier node has made.
 Ids tensors_of(const Node& node, std::size_t i, const std::vector<Node>& nodes) {
   const auto sequence = input_of(node, i);
   for (const Node& one : nodes)
@@ -319,13 +319,13 @@ Ids tensors_of(const Node& node, std::size_t i, const std::vector<Node>& nodes) 
                    std::to_string(i) + " are not known: expected a sequence that SequenceConstruct makes");
 }
 
-/// Sequences of weights, gradients and what else is kept, `first` the weights: one call for all.
+/// Sequences of weights, gradients and states, with the weights at input `first`: one call for all.
 bool append_steps(Graph& graph, const Node& node, std::string_view rule, std::size_t first, std::size_t sequences,
                   std::vector<Node>& nodes) {
   std::vector<Ids> given;
   for (std::size_t i = first; i < first + sequences; ++i) given.push_back(tensors_of(node, i, nodes));
   Ids inputs, outputs;
-  std::vector<Ids> updated(sequences);  // nothing of the gradients
+  std::vector<Ids> updated(sequences);  // empty for the gradients
   for (std::size_t k = 0; k < given[0].size(); ++k)
     for (std::size_t i = 0; i < sequences; ++i) {
       if (given[i].size() != given[0].size() || !given[i][k])
@@ -341,7 +341,7 @@ bool append_steps(Graph& graph, const Node& node, std::string_view rule, std::si
   step.attributes = {{"optimizer", std::string(rule)}};
   nodes.push_back(std::move(step));
   if (!updated[0].empty()) give_for_flag(graph, output_of(node, 0), *updated[0].front());
-  std::size_t out = 1;  // behind the flag
+  std::size_t out = 1;  // after the flag
   for (std::size_t i = 0; i < sequences; ++i) {
     if (i == 1) continue;
     if (node.has_output(out))

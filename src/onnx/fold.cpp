@@ -50,7 +50,7 @@ std::optional<Ints> broadcast_dims(const Ints& a, const Ints& b) {
   return small_enough(dims) ? std::optional(dims) : std::nullopt;
 }
 
-/// For each element of `dims`, the element of a tensor of `from` that broadcasting puts there.
+/// For each element of `dims`, the index of the element of a tensor of shape `from` that broadcasting puts there.
 std::vector<std::size_t> broadcast_indices(const Ints& from, const Ints& dims) {
   std::vector<std::size_t> result(static_cast<std::size_t>(element_count(dims)));
   for (std::size_t flat = 0; flat < result.size(); ++flat) {
@@ -69,8 +69,7 @@ std::vector<std::size_t> broadcast_indices(const Ints& from, const Ints& dims) {
   return result;
 }
 
-// The integer function returns nothing where ONNX leaves the result undefined (a division by zero): the node is then
-// kept.
+// The integer function returns an empty result if ONNX leaves it undefined (a division by zero). The node is then kept.
 using IntFunction = std::optional<std::int64_t> (*)(std::int64_t, std::int64_t);
 using FloatFunction = double (*)(double, double);
 
@@ -178,7 +177,7 @@ FoldResult unary(const FoldArguments& a) {
 FoldResult identity(const FoldArguments& a) { return std::vector{a.in(0)}; }
 
 FoldResult cast(const FoldArguments& a) {
-  // Operator sets before 6 name the type in a string.
+  // Operator sets before 6 have the type as a string.
   const auto found = a.node.attributes.find("to");
   const auto* number = found == a.node.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
   const auto type =

@@ -12,26 +12,26 @@
 
 namespace benanza::importer {
 
-/// What one evaluation sees: the node, its inputs (nullptr where an optional one is left out), and the one tensor
-/// attribute that ConstantOfShape has.
+/// The input of an evaluation: the node, its inputs (nullptr if an optional one is left out), and the only tensor
+/// attribute of ConstantOfShape.
 struct FoldArguments {
   const Node& node;
   std::span<const Tensor* const> inputs;
   const Tensor* value = nullptr;
 
   [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
-  /// Input `i`; throws InputError when it is left out.
+  /// Input `i`; throws InputError if it is left out.
   [[nodiscard]] const Tensor& in(std::size_t i) const {
     if (!has(i)) throw InputError("input " + std::to_string(i) + " is missing");
     return *inputs[i];
   }
 };
 
-/// Nothing when the case is not worth evaluating (an unusual type, too large a result); the node then stays as it is.
+/// Empty if the case is not worth evaluating (an unusual type, too large a result). The node then stays unchanged.
 using FoldResult = std::optional<std::vector<Tensor>>;
 using Fold = FoldResult (*)(const FoldArguments&);
 
-/// The function that evaluates `op_type`, with its domain before it where that is not ai.onnx; nullptr when there is
+/// The function that evaluates `op_type`, which is prefixed with its domain unless that is ai.onnx. Null if there is
 /// none.
 [[nodiscard]] Fold find_fold(std::string_view op_type);
 
@@ -43,7 +43,7 @@ struct FoldEntry {
 [[nodiscard]] std::span<const FoldEntry> elementwise_folds();
 [[nodiscard]] std::span<const FoldEntry> movement_folds();
 
-/// `count` elements of `dims` are few enough to compute.
+/// Whether the elements of `dims` are few enough to compute.
 [[nodiscard]] inline bool small_enough(std::span<const std::int64_t> dims) {
   std::int64_t count = 1;
   for (const auto dim : dims) {
@@ -54,7 +54,7 @@ struct FoldEntry {
   return true;
 }
 
-/// `axis` counted from the front; throws InputError when it is outside [-rank, rank).
+/// `axis` counted from the front; throws InputError if it is outside [-rank, rank).
 [[nodiscard]] inline std::size_t normal_axis(std::int64_t axis, std::size_t rank) {
   const auto r = static_cast<std::int64_t>(rank);
   if (axis < -r || axis >= r)
@@ -62,7 +62,7 @@ struct FoldEntry {
   return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
-/// The integers of an optional input, or of the attribute that older operator sets have in its place.
+/// The integers of an optional input, or of the attribute that older operator sets have instead.
 [[nodiscard]] inline std::optional<std::vector<std::int64_t>> ints_of(const FoldArguments& a, std::size_t input,
                                                                       std::string_view attribute) {
   if (a.has(input)) return a.in(input).data.ints;

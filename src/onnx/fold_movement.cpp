@@ -17,7 +17,7 @@ using Indices = std::vector<std::size_t>;
 
 FoldResult one(Tensor tensor) { return std::vector{std::move(tensor)}; }
 
-/// Elements `indices` of `x`, shaped `dims`.
+/// The elements `indices` of `x`, with shape `dims`.
 Tensor taken(const Tensor& x, Ints dims, const Indices& indices) {
   Tensor result{.type = x.type, .dims = std::move(dims), .data = {}};
   for (const auto i : indices) {
@@ -46,7 +46,7 @@ void for_each_element(const Ints& dims, Visit&& visit) {
   }
 }
 
-/// `x` shaped `dims`, each element from where `source` says.
+/// A tensor of shape `dims` whose elements are those of `x` at the positions given by `source`.
 template <class Source>
 FoldResult moved(const Tensor& x, const Ints& dims, Source&& source) {
   if (!small_enough(dims)) return std::nullopt;
@@ -227,7 +227,7 @@ FoldResult transpose(const FoldArguments& a) {
   });
 }
 
-/// Expand and Tile differ in the output's size alone: the source is at the coordinates modulo the input's size.
+/// Expand and Tile differ only in the output's size: the source is at the coordinates modulo the input's size.
 FoldResult repeated(const Tensor& x, const Ints& dims) {
   const std::size_t lead = dims.size() - x.dims.size();
   const Indices strides = strides_of(x.dims);
@@ -325,7 +325,7 @@ FoldResult constant_of_shape(const FoldArguments& a) {
   const Ints& dims = a.in(0).data.ints;
   const Tensor zero{.type = DataType::f32, .dims = {1}, .data = {.ints = {}, .floats = {0.0}}};
   const Tensor& value = a.value ? *a.value : zero;
-  // A float one is a weight, not a shape: it stays a constant without numbers.
+  // A float tensor is a weight, not a shape: it stays a constant without numbers.
   if (value.size() != 1 || !small_enough(dims) || (value.floating() && element_count(dims) > 64)) return std::nullopt;
   return one(taken(value, dims, Indices(to_size(element_count(dims)), 0)));
 }
@@ -426,7 +426,7 @@ FoldResult scatter_nd(const FoldArguments& a) {
   return one(std::move(x));
 }
 
-/// Two shapes that are broadcast to one: the axes over which the gradient of each is summed.
+/// Two shapes that are broadcast to a common one: the axes over which the gradient of each is summed.
 FoldResult broadcast_gradient_args(const FoldArguments& a) {
   const Ints &x = a.in(0).data.ints, &y = a.in(1).data.ints;
   const std::size_t rank = std::max(x.size(), y.size());

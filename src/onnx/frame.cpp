@@ -8,7 +8,7 @@ ValueId capture(Frame& frame, Frame& owner, ValueId id) {
   if (const auto found = frame.captured.find({&owner, id}); found != frame.captured.end()) return found->second;
   const ValueId outer = capture(*frame.parent, owner, id);
   Value value = frame.parent->graph.values[outer];
-  value.origins.clear();  // values of the graph around
+  value.origins.clear();  // values of the enclosing graph
   const ValueId here = frame.add(std::move(value), frame.parent->facts[outer].type);
   frame.graph.captures.emplace_back(here, outer);
   frame.captured.emplace(std::pair{&owner, id}, here);

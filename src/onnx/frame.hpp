@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frame and Scope: a Graph while it is being built. A Frame is one Graph; a Scope is one set of names. They differ
-// where the branch of an If with a constant condition is put in the If's place: names of its own, values of the graph
+// Frame and Scope: a Graph while it is being built. A Frame is one Graph; a Scope is one set of names. They differ if
+// the branch of an If with a constant condition replaces the If: it has its own names, and the values of the graph
 // around it.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace benanza::importer {
 
-/// What shape inference needs to know of a value besides what Value says.
+/// What shape inference needs to know about a value in addition to Value.
 struct TypeFacts {
   onnx::TypeProto type{};
   std::optional<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first asks
@@ -31,13 +31,13 @@ struct Frame {
   Graph graph{};
   Frame* parent = nullptr;
   bool inside_loop = false;        ///< dimensions that stay unknown are data dependent here
-  bool repeatable = true;          ///< no node in it, or in a body in it, may give something else the next time
-  std::vector<TypeFacts> facts{};  ///< beside graph.values
+  bool repeatable = true;          ///< no node in it, or in a body in it, may give other results when repeated
+  std::vector<TypeFacts> facts{};  ///< parallel to graph.values
   std::map<std::pair<Frame*, ValueId>, ValueId> captured{};
   std::unordered_multimap<std::size_t, std::pair<std::size_t, const onnx::NodeProto*>>
       known_nodes{};  ///< for common subexpressions
   std::unordered_map<std::string, ValueId> known_literals{};
-  std::unordered_map<ValueId, ValueId> passed_on{};  ///< what a node passes on as it is -> what that is
+  std::unordered_map<ValueId, ValueId> passed_on{};  ///< an unchanged copy -> the original value
   std::unordered_set<std::string> node_names{};
 
   ValueId add(Value value, onnx::TypeProto type) {
@@ -53,21 +53,21 @@ struct Scope {
   const onnx::GraphProto& source;
   std::unordered_map<std::string_view, ValueId> ids{};
   std::unordered_map<std::string_view, const onnx::ValueInfoProto*> declared{};  ///< value_info, read when first needed
-  std::unordered_map<std::string_view, std::vector<const onnx::NodeProto*>> consumers{};  ///< likewise
+  std::unordered_map<std::string_view, std::vector<const onnx::NodeProto*>> consumers{};  ///< read when first needed
 };
 
 /// The id, in a frame, of a value of the frame or of one around it, which becomes a capture.
 [[nodiscard]] ValueId capture(Frame& frame, Frame& owner, ValueId id);
 
-/// The id, in the frame of `scope`, of the value called `name`; a value of an enclosing frame becomes a capture.
-/// Nothing when no enclosing scope has the name.
+/// The id, in the frame of `scope`, of the value called `name`; a value of an enclosing frame becomes a capture. Empty
+/// if no enclosing scope has the name.
 [[nodiscard]] std::optional<ValueId> find_value(const Scope& scope, std::string_view name);
 
-/// A name for a node that no other node of the frame has: its own, or one made from its type and first output.
+/// A unique name for a node of the frame: its own, or one made from its type and first output.
 [[nodiscard]] std::string unique_name(Frame& frame, const onnx::NodeProto& node);
 
-/// Drops nodes that nothing depends on, optional outputs that nothing reads and values that are left over; unless
-/// `keep_numbers`, also numbers that no layer needs.
+/// Drops nodes that nothing depends on, optional outputs that nothing reads, and unused values. Unless `keep_numbers`
+/// is set, it also drops numbers that no layer needs.
 void prune(Graph& graph, bool keep_numbers);
 
 }  // namespace benanza::importer

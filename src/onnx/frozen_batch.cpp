@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder's part that lets a new batch through Reshape, Expand and constants (rebatch.hpp says why).
+// The part of Builder that propagates a new batch through Reshape, Expand and constants (rebatch.hpp says why).
 #include "build.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
@@ -48,7 +48,7 @@ Builder::Types Builder::reshape_types(Step& step) {
   const PastValue* old_x = past(step.scope, step.proto.input(0));
   const PastValue* old_target = past(step.scope, step.proto.input(1));
   const PastValue* old_y = past(step.scope, step.proto.output(0));
-  // A target that was computed from the input's shape has followed the batch already.
+  // A target that was computed from the input's shape already follows the batch.
   if (old_x && old_y && old_target && old_target->ints == target && old_x->dims != x) {
     const auto known = within_.find({&step.scope.frame, *step.inputs[0]});
     const Within within = known == within_.end() ? 1 : known->second;
@@ -85,7 +85,7 @@ Builder::Types Builder::expand_types(Step& step) {
   return {make_type(values[*step.inputs[0]].type, broadcast_shapes(x, target))};
 }
 
-/// Input `input` of this node alone becomes a constant of other dimensions.
+/// Makes input `input` a constant of other dimensions, for this node only.
 void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
   Frame& frame = step.scope.frame;
   Value value = frame.graph.values[*step.inputs[input]];
@@ -98,7 +98,7 @@ void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
   step.inputs[input] = frame.add(std::move(value), std::move(type));
 }
 
-/// The batch in the `sizes` of a Resize and in the ends of a Slice that takes all of it.
+/// Adapts the batch in the `sizes` of a Resize and in the ends of a Slice that takes all of it.
 void Builder::adapt_sizes(Step& step) {
   auto& values = step.scope.frame.graph.values;
   const std::string& op = step.node.op_type;
@@ -126,7 +126,8 @@ void Builder::adapt_sizes(Step& step) {
   }
 }
 
-/// Constants of the old batch that meet values of the new one: a class token in a Concat, the initial state of an LSTM.
+/// Adapts constants of the old batch that are combined with values of the new one: a class token in a Concat, the
+/// initial state of an LSTM.
 void Builder::adapt_constants(Step& step) {
   auto& values = step.scope.frame.graph.values;
   if (!step.node.domain.empty() || step.constant) return;
@@ -160,7 +161,7 @@ void Builder::adapt_constants(Step& step) {
       if (concat && dims.size() == x.size() &&
           *axis != normal_axis(step.node.attribute<std::int64_t>("axis", 1), x.size()))
         at = *axis;
-      // Where operands broadcast, a 1 serves every batch.
+      // If operands are broadcast, a size of 1 fits every batch.
       if (broadcasting && dims.size() >= x.size() - *axis && old->dims[*axis] != 1)
         at = dims.size() - (x.size() - *axis);
       if (at >= dims.size() || dims[at] != old->dims[*axis]) continue;
@@ -170,8 +171,8 @@ void Builder::adapt_constants(Step& step) {
   }
 }
 
-/// Whether the nodes that read this output could work with `candidate`: of the shapes that a frozen Reshape may have,
-/// those that the next matrix product refuses are out.
+/// Whether the nodes that read this output could work with `candidate`. This excludes shapes of a frozen Reshape that
+/// the next matrix product does not accept.
 bool Builder::accepted_by_consumers(Step& step, const Dims& candidate) {
   Scope& scope = step.scope;
   if (scope.consumers.empty())
@@ -199,7 +200,7 @@ bool Builder::accepted_by_consumers(Step& step, const Dims& candidate) {
   return true;
 }
 
-/// An output whose changed axis is like that of an input has the batch at the same place within it.
+/// If the changed axis of an output is like that of an input, the batch has the same position within it.
 void Builder::inherit_position(Step& step) {
   if (step.within && *step.within != 1 && step.node.outputs[0])
     within_[{&step.scope.frame, *step.node.outputs[0]}] = *step.within;

@@ -10,7 +10,7 @@
 namespace benanza::importer {
 namespace {
 
-// Beyond this, products of two of them would overflow.
+// Products of two larger numbers would overflow.
 constexpr std::int64_t largest = std::int64_t{1} << 31;
 
 struct Limit {
@@ -39,14 +39,14 @@ struct InputOf {
 };
 // Constant inputs that rules divide by.
 constexpr std::array divisors{InputOf{"Col2Im", 2}, InputOf{"SplitToSequence", 1}, InputOf{"STFT", 1}};
-// Inputs whose length is the rank of the output: a rule makes that many dimensions.
+// Inputs whose length is the rank of the output: a rule creates that many dimensions.
 constexpr std::array shapes{InputOf{"AffineGrid", 1},      InputOf{"CenterCropPad", 1}, InputOf{"Col2Im", 0},
                             InputOf{"ConstantOfShape", 0}, InputOf{"Expand", 1},        InputOf{"MaxUnpool", 2},
                             InputOf{"Reshape", 1},         InputOf{"Resize", 1},        InputOf{"Resize", 2},
                             InputOf{"Resize", 3},          InputOf{"Tile", 1},          InputOf{"Upsample", 1}};
 constexpr std::int64_t highest_rank = 64;
 
-// Ranks that rules rely on without a look: at least `least`, and that of input `as`, where it is another one.
+// Ranks that rules assume without a check: at least `least`, and equal to that of input `as` if that is another input.
 struct RankOf {
   std::string_view op_type;
   std::size_t input;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses what the ONNX library's shape rules do not check and would crash on.
+// Refuses nodes that the ONNX library's shape rules do not check and would crash on.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -8,7 +8,7 @@
 
 namespace benanza::importer {
 
-/// Throws InputError when an attribute or a constant input that rules divide by, or use as a size, is out of range.
+/// Throws InputError if an attribute or a constant input that rules divide by, or use as a size, is out of range.
 void guard_node(const Node& node, std::span<const Value* const> inputs);
 
 }  // namespace benanza::importer

@@ -17,7 +17,7 @@
 namespace benanza {
 namespace {
 
-/// The message lives in `arena`: thousands of small parts that go all at once.
+/// The message is in `arena`, since its thousands of small parts are freed all at once.
 onnx::ModelProto& parse(const std::filesystem::path& path, bool with_places, google::protobuf::Arena& arena) {
   const importer::MappedFile file(path);
   const std::string structure = importer::drop_payloads(file.bytes(), with_places);
@@ -56,14 +56,14 @@ class Importer {
   }
 
  private:
-  /// `trial` says how far it came where it throws.
+  /// If it throws, `trial` says how far it got.
   Graph build(const importer::Binding& binding, const ImportOptions& options, importer::Trial& trial) {
     importer::History history;
     if (binding.old_batch) try {
         const importer::Binding old = importer::at_old_batch(binding, options, model_.graph());
         if (old.unbound.empty()) (void)importer::Builder(model_, old, nullptr, &history).build();
       } catch (const Error&) {
-        // The file's own batch tells what is frozen; a model that does not work with it has nothing to tell.
+        // The file's own batch shows what is frozen. If the model does not work with it, there is no such information.
         history.clear();
       }
     importer::Builder builder(model_, binding, history.empty() ? nullptr : &history);
@@ -77,7 +77,7 @@ class Importer {
     }
   }
 
-  /// Likely values of scalar inputs, where the model can be built with them.
+  /// Likely values of scalar inputs, if the model can be built with them.
   [[nodiscard]] importer::Sizes values_that_help(const std::vector<std::string>& scalars) {
     ImportOptions options = options_;
     importer::Sizes values;
@@ -106,12 +106,12 @@ class Importer {
       const ImportOptions options = at(sizes);
       (void)build(importer::bind_inputs(model_.graph(), options), options, trial);
     } catch (const Error&) {
-      // The trial says how far it came.
+      // The trial says how far it got.
     }
     return trial;
   }
 
-  /// What goes wrong at these sizes.
+  /// The error that occurs at these sizes.
   [[nodiscard]] std::string error_at(const importer::Sizes& sizes) {
     std::string text = "at";
     for (const auto& [symbol, size] : sizes) text += " " + symbol + "=" + std::to_string(size);

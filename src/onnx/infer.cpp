@@ -6,7 +6,8 @@
 namespace benanza::importer {
 namespace {
 
-/// The library's view of one node. Bodies are walked by Benanza itself (control_flow.cpp), so none is asked for here.
+/// The library's view of one node. Benanza traverses bodies itself (control_flow.cpp), so the library does not infer
+/// any.
 class Context final : public onnx::InferenceContext {
  public:
   Context(const onnx::NodeProto& node, Frame& frame, std::span<const std::optional<ValueId>> inputs)

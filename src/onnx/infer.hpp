@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the ONNX library's shape rule about one node.
+// Applies the ONNX library's shape rule to one node.
 #pragma once
 
 #include "frame.hpp"
@@ -12,8 +12,8 @@
 
 namespace benanza::importer {
 
-/// Types of the node's outputs as the schema's rule says, with the literals of its inputs available; a type without a
-/// value where it says nothing. Throws what the rule throws when the inputs contradict it.
+/// Types of the node's outputs according to the schema's rule, which can read the literals of its inputs. A type
+/// without a value means that the rule does not determine it. Throws what the rule throws if the inputs contradict it.
 [[nodiscard]] std::vector<onnx::TypeProto> infer_types(const onnx::OpSchema& schema, const onnx::NodeProto& node,
                                                        Frame& frame, std::span<const std::optional<ValueId>> inputs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MappedFile: a file in memory, of which only the pages that are read cost anything.
+// MappedFile: a file in memory; only the pages that are read are loaded.
 #pragma once
 
 #include <benanza/error.hpp>

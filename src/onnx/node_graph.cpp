@@ -15,7 +15,7 @@ namespace {
 
 std::string name_of(ValueId id) { return "v" + std::to_string(id); }
 
-/// A tensor as an attribute; it is one of integers where its numbers are.
+/// A tensor as an attribute: f32 if its numbers are floats, i64 if they are integers.
 onnx::TensorProto attribute_tensor(const Literal& literal) {
   const bool floating = !literal.floats.empty();
   const auto count = static_cast<std::int64_t>(floating ? literal.floats.size() : literal.ints.size());
@@ -55,7 +55,7 @@ void add_attribute(onnx::NodeProto& node, const std::string& key, const Attribut
       value);
 }
 
-/// Nodes that the importer has put in the place of one have no version of their own.
+/// Nodes that the importer has inserted in place of another have no version. They get the newest one.
 int version_of(const Node& node) {
   if (node.opset > 0) return node.opset;
   const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
@@ -63,7 +63,7 @@ int version_of(const Node& node) {
   return range == known.end() ? 1 : range->second.second;
 }
 
-/// The message of an input's literal, if shape rules can read it.
+/// The message for an input's literal. Empty if shape rules cannot read it.
 std::optional<onnx::TensorProto> literal_of(const Value& value) {
   return value.literal ? importer::encode(value.type, value.dims, *value.literal) : std::nullopt;
 }
@@ -88,7 +88,7 @@ Graph make_node_graph(const Node& node, const std::map<ValueId, Value>& inputs) 
   }
 
   importer::Binding binding{.executable = true};
-  graph.mutable_input()->Reserve(static_cast<int>(inputs.size()));  // bound inputs point at them
+  graph.mutable_input()->Reserve(static_cast<int>(inputs.size()));  // bound inputs point to them
   for (const auto& [id, value] : inputs) {
     if (auto tensor = literal_of(value)) {
       tensor->set_name(name_of(id));
@@ -100,7 +100,7 @@ Graph make_node_graph(const Node& node, const std::map<ValueId, Value>& inputs) 
     binding.inputs.push_back({.proto = &input, .type = value.type, .dims = value.dims});
   }
   Graph result = importer::Builder(model, binding).build();
-  for (Node& made : result.nodes)  // thresholds of trees have 64 bits, which the message has rounded
+  for (Node& made : result.nodes)  // the message has rounded the 64-bit thresholds of trees
     if (made.domain == "ai.onnx.ml" && made.op_type == node.op_type) made.attributes = node.attributes;
   for (const auto& [id, value] : inputs)
     for (const ValueId input : result.inputs)

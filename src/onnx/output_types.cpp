@@ -17,8 +17,8 @@ namespace benanza::importer {
 
 namespace {
 
-/// Attention hands on its keys and values behind those of a cache, with the heads first. The library leaves out their
-/// types where there is no cache.
+/// Attention outputs its keys and values after those of a cache, with the heads first. The library leaves out their
+/// types if there is no cache.
 void add_keys_and_values(const Node& node, std::span<const Value* const> inputs, std::vector<onnx::TypeProto>& types) {
   const auto heads = node.attribute<std::int64_t>("kv_num_heads", 0);
   for (std::size_t i = 1; i < 3 && i < types.size() && i < inputs.size(); ++i) {
@@ -48,8 +48,7 @@ std::vector<const Value*> Builder::operands(const Step& step) {
   return inputs;
 }
 
-/// ONNX Runtime writes models for a machine whose registers hold 4, 8 or 16 numbers. How many, the weights tell that it
-/// filled up.
+/// ONNX Runtime writes models for a machine whose registers hold 4, 8 or 16 numbers. The padded weights show how many.
 std::int64_t Builder::channel_block() {
   if (channel_block_ != 0) return channel_block_;
   std::unordered_set<std::string_view> weights;
@@ -105,7 +104,8 @@ Builder::Types Builder::inferred_types(Step& step) {
       add_keys_and_values(step.node, operands(step), types);
     return types;
   } catch (const std::exception&) {
-    // Where the least size that data can have is 0, a rule may find too few elements: what the file declares decides.
+    // If sizes that depend on data are assumed to be 0, a rule may find too few elements. What the file declares is
+    // then used.
     if (!step.data_dependent) throw;
     return {};
   }
@@ -131,7 +131,7 @@ std::optional<onnx::TypeProto> Builder::declared_type(const Step& step, const st
   auto& shape = *type.mutable_tensor_type()->mutable_shape();
   for (int i = 0; i < shape.dim_size(); ++i) {
     auto& dim = *shape.mutable_dim(i);
-    if (dim.has_dim_value() && dim.dim_value() < 0) dim.clear_value();  // an exporter's word for unknown
+    if (dim.has_dim_value() && dim.dim_value() < 0) dim.clear_value();  // how an exporter writes an unknown size
     if (const auto bound = binding_.dims.find(dim.dim_param()); dim.has_dim_param() && bound != binding_.dims.end())
       dim.set_dim_value(bound->second);
     else if (i == 0 && binding_.old_batch && dim.has_dim_value() && dim.dim_value() == *binding_.old_batch)
@@ -140,8 +140,8 @@ std::optional<onnx::TypeProto> Builder::declared_type(const Step& step, const st
   return type;
 }
 
-/// The value that an output becomes. A size that stays unknown is an error, but where only data can tell it is the
-/// least one: 0.
+/// The value that an output becomes. A size that stays unknown is an error, unless it depends on data. It is then the
+/// least possible size, 0.
 Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& type) {
   const auto complete = [](const onnx::TypeProto& t) {
     if (!element_type(t)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts: the nodes that one node becomes.
+// Parts: the nodes that replace one node.
 #pragma once
 
 #include <benanza/detail/node_parts.hpp>
@@ -21,7 +21,7 @@ using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 [[nodiscard]] std::int64_t count(const auto& list) { return static_cast<std::int64_t>(list.size()); }
 
-/// Collects ONNX's own nodes, and what is between them, until all is known to be right.
+/// Collects ONNX's own nodes, and the values between them, until the decomposition is known to succeed.
 class Parts {
  public:
   Parts(Graph& graph, const Node& node) : graph_(graph), node_(node) {}
@@ -37,19 +37,19 @@ class Parts {
   }
   [[nodiscard]] ValueId number(double number) { return constant({}, {.floats = {number}}); }
 
-  /// A node of ONNX's own, and its result.
+  /// Adds one of ONNX's own nodes. Returns its result.
   ValueId put(std::string op_type, std::vector<ValueId> inputs, Integers dims, Attributes attributes = {},
               DataType type = DataType::f32) {
     const ValueId result = add({.type = type, .dims = std::move(dims)});
     put_to(result, std::move(op_type), std::move(inputs), std::move(attributes));
     return result;
   }
-  /// A function of one tensor, or of one and what is broadcast to it.
+  /// Adds a function of one tensor, or of one and others that are broadcast to it.
   ValueId put_same(std::string op_type, std::vector<ValueId> inputs) {
     Integers dims = value(inputs[0]).dims;
     return put(std::move(op_type), std::move(inputs), std::move(dims));
   }
-  /// Output `i` of the node is this value: the node that makes it writes there.
+  /// Makes this value output `i` of the node: the part that makes it writes there.
   void give(ValueId result, std::size_t i) {
     if (!node_.has_output(i)) return;
     for (Node& part : parts_)
@@ -60,7 +60,7 @@ class Parts {
         if (input == result) input = node_.outputs[i];
   }
 
-  /// The first part, which all others need, keeps the node's name.
+  /// Appends the parts. The first one, which all others need, keeps the node's name.
   void append_to(std::vector<Node>& nodes) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       parts_[i].name = i == 0 ? node_.name : node_.name + numbered_part(i);
@@ -68,12 +68,12 @@ class Parts {
     }
   }
 
-  /// Input `i` as numbers of 32 bits.
+  /// Input `i` as 32-bit floats.
   ValueId floats(std::size_t i) {
     const ValueId x = *node_.inputs[i];
     return value(x).type == DataType::f32 ? x : put("Cast", {x}, Integers(value(x).dims));
   }
-  /// Input `i` as rows of features; nothing for other ranks.
+  /// Input `i` as rows of features. Empty for other ranks.
   std::optional<ValueId> rows(std::size_t i) {
     const ValueId x = floats(i);
     if (value(x).dims.size() == 2) return x;
@@ -89,7 +89,7 @@ class Parts {
     return graph_.values.size() - 1;
   }
   void put_to(ValueId result, std::string op_type, std::vector<ValueId> inputs, Attributes attributes) {
-    constexpr int opset = 21;  // what the attributes of the parts mean
+    constexpr int opset = 21;  // the version that defines the attributes of the parts
     Node part{.op_type = std::move(op_type),
               .opset = opset,
               .inputs = {inputs.begin(), inputs.end()},

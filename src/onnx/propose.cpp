@@ -14,20 +14,20 @@
 namespace benanza::importer {
 namespace {
 
-// As many builds as a person would wait for; one takes milliseconds.
+// The most builds that a user would wait for. One takes milliseconds.
 constexpr std::size_t most_trials = 160;
 // No table of positions is that long.
 constexpr std::int64_t unlimited = 1 << 16;
 
 enum class Kind : std::uint8_t { image, channels, tokens, samples, other };
 
-// The sizes that people use most, first.
+// The most common sizes first.
 constexpr std::array<std::int64_t, 6> image_sizes{224, 640, 256, 320, 512, 299};
 constexpr std::array<std::int64_t, 5> sample_sizes{16000, 512, 48000, 8000, 160000};
 constexpr std::array<std::int64_t, 28> any_size{128, 64,  256, 512, 32,  16,  1024, 48,  96,   192, 384, 416, 448, 480,
                                                 608, 736, 800, 960, 112, 160, 240,  227, 2048, 100, 8,   4,   2,   1};
 
-/// Symbols that are given one size together: the sides of an image are equal unless that does not fit.
+/// Symbols that get the same size: the sides of an image are equal unless that does not fit.
 struct Group {
   Kind kind = Kind::other;
   std::vector<std::size_t> members{};  ///< indices into the symbols
@@ -99,12 +99,13 @@ class Search {
     }
   }
 
-  /// The likeliest first.
+  /// The most likely sizes first.
   [[nodiscard]] std::vector<std::int64_t> candidates(Kind kind, const Declared& input) const {
     std::vector<std::int64_t> result;
     if (kind == Kind::image) {
       result = hints_;
-      // The other side, or for a line of text what is ten times as long; an output of classes follows a small picture.
+      // The size of the other side, or 320 for a line of text, which is about ten times as long as it is high. Images
+      // that are classified are small.
       for (std::size_t i = 2; i < input.dims->size(); ++i)
         if (const auto size = (*input.dims)[i].size; size && *size > 4) result.push_back(*size < 100 ? 320 : *size);
       const bool classes = std::any_of(graph_.output().begin(), graph_.output().end(), [](const auto& output) {
@@ -139,7 +140,7 @@ class Search {
     return best_.fits && best_.outputs == static_cast<std::size_t>(graph_.output_size());
   }
 
-  /// One group after the other takes the size with which most of the model can be built.
+  /// Gives each group in turn the size with which most of the model can be built.
   void improve() {
     for (bool better = true; better && !settled();) {
       better = false;
@@ -162,7 +163,7 @@ class Search {
     }
   }
 
-  /// The sides of an image each by itself.
+  /// Treats the sides of an image separately.
   void split() {
     std::vector<Group> single;
     for (const auto& group : groups_)
@@ -177,7 +178,7 @@ class Search {
     return attempt(next).fits;
   }
 
-  /// A sequence of tokens may be as long as the table of positions.
+  /// Makes a sequence of tokens as long as the table of positions allows.
   void lengthen(const Group& group) {
     std::int64_t fitting = sizes_[group.members.front()], above = unlimited;
     if (fits(group, above)) return;
@@ -217,7 +218,7 @@ std::vector<std::int64_t> image_sizes_of(const onnx::ModelProto& model, const st
       if (error == std::errc{} && size >= 64 && size <= 4096 && size % 32 == 0) result.push_back(size);
     }
   };
-  for (const auto& entry : model.metadata_props()) read(entry.value());  // the pre-scan has kept one about sizes alone
+  for (const auto& entry : model.metadata_props()) read(entry.value());  // the pre-scan keeps only image sizes
   read(name);
   return result;
 }

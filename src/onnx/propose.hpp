@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes for dimensions that nobody bound, found by trial: the model is built with likely ones until its shapes fit.
+// Sizes for unbound dimensions, found by trial: the model is built with likely sizes until its shapes fit.
 #pragma once
 
 #include "bind.hpp"
@@ -16,31 +16,32 @@
 
 namespace benanza::importer {
 
-/// What building a model at some sizes came to.
+/// The result of building a model with some sizes.
 struct Trial {
   bool fits = false;
-  std::size_t nodes = 0;               ///< walked over before the first one that could not be
-  std::vector<std::int64_t> sizes{};   ///< sizes in the constants that this one reads: what it may want
-  std::vector<std::string> scalars{};  ///< inputs of one integer from which it computes
-  std::size_t outputs = 0;             ///< model outputs whose shape is as the file declares it
+  std::size_t nodes = 0;               ///< visited before the first one that could not be built
+  std::vector<std::int64_t> sizes{};   ///< sizes in the constants that this node reads: likely expected sizes
+  std::vector<std::string> scalars{};  ///< inputs of one integer on which this node depends
+  std::size_t outputs = 0;             ///< number of model outputs whose shape is as the file declares
 };
 using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 using Try = std::function<Trial(const Sizes&)>;
 
 struct Proposal {
-  Sizes sizes{};         ///< one for each open symbol, in their order
-  bool fits = false;     ///< otherwise they are those with which most of the model could be built
+  Sizes sizes{};         ///< one for each open symbol, in the same order
+  bool fits = false;     ///< if not, they are those with which most of the model could be built
   bool certain = false;  ///< no other size fits
 };
 
-/// Sizes of images that the model was made for: what its metadata says, numbers in its name that a network may take.
+/// Sizes of images that the model was made for: those in its metadata, and numbers in its name that could be image
+/// sizes.
 [[nodiscard]] std::vector<std::int64_t> image_sizes_of(const onnx::ModelProto& model, const std::string& name);
 
-/// Sizes for `open` symbols of the model; `hints` are the likeliest sizes of images.
+/// Sizes for `open` symbols of the model; `hints` are the most likely sizes of images.
 [[nodiscard]] Proposal propose_sizes(const onnx::GraphProto& graph, const std::vector<std::string>& open,
                                      const std::vector<std::int64_t>& hints, const Try& attempt);
 
-/// A value for a scalar input that a model may have been made for: a sampling rate, a start, a step, a length.
+/// A likely value of a scalar input: a sampling rate, a start, a step, a length.
 [[nodiscard]] std::int64_t likely_value(const std::string& name);
 
 }  // namespace benanza::importer

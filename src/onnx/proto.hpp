@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the ONNX library's messages and Benanza's own types.
+// Conversions between the ONNX library's messages and Benanza's own types.
 #pragma once
 
 #include "tensor.hpp"
@@ -13,31 +13,32 @@
 
 namespace benanza::importer {
 
-/// A constant of the file: its numbers are there only when it is small and the pre-scan kept them.
+/// A constant of the file. It has its numbers only if it is small and the pre-scan kept them.
 struct Constant {
   DataType type = DataType::f32;
   std::vector<std::int64_t> dims{};
   std::optional<Literal> literal{};
   std::optional<StoredPlace> stored{};
-  std::optional<BandedNumbers> banded{};  ///< where the pre-scan found two numbers alone
+  std::optional<BandedNumbers> banded{};  ///< set if the pre-scan found only two numbers
   std::optional<SparseNumbers> sparse{};
-  std::vector<Ramp> ramps{};  ///< where the pre-scan found indices that go up evenly
+  std::vector<Ramp> ramps{};  ///< set if the pre-scan found evenly increasing indices
 };
 
 /// Throws InputError on an unknown element type and on data that does not fit the dimensions.
 [[nodiscard]] Constant decode(const onnx::TensorProto& tensor);
 
-/// The message that shape rules read; nothing for types whose numbers no rule needs.
+/// The message that shape rules read. Empty for types whose numbers no rule needs.
 [[nodiscard]] std::optional<onnx::TensorProto> encode(DataType type, const std::vector<std::int64_t>& dims,
                                                       const Literal& literal);
 
-/// A tensor's type; a negative dimension is one that is not known.
+/// A tensor's type; a negative dimension is unknown.
 [[nodiscard]] onnx::TypeProto make_type(DataType type, const std::vector<std::int64_t>& dims);
 
-/// Element type of a tensor, or of the tensors inside a sequence or an optional; nothing when it is not said.
+/// Element type of a tensor, or of the tensors inside a sequence or an optional; empty if it is not specified.
 [[nodiscard]] std::optional<DataType> element_type(const onnx::TypeProto& type);
 
-/// The attributes of a node. Graphs are left to the caller, tensors become literals when their numbers are there.
+/// Copies the attributes of a node, except for graphs, which are left to the caller. Tensors become literals if they
+/// have their numbers.
 void copy_attributes(const onnx::NodeProto& from, Node& to);
 
 [[nodiscard]] const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name);

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-// Longer literals were needed to fold; layers need axes, pads, sizes, scales. Indices of gathers and scatters, grids
-// and boxes stay, since they tell what is read or overwritten: the import has no more than `kept_integers` of each.
+// Longer literals were needed only for folding; layers need axes, pads, sizes, scales. Indices of gathers and scatters,
+// grids and boxes are kept, since they determine what is read or overwritten. The import has at most `kept_integers` of
+// each.
 constexpr std::size_t most_ints = 1024, most_floats = 64;
 
 /// The indices of gathers and scatters, and positions in images.

@@ -16,14 +16,14 @@ std::optional<Ramp> ramp_of(const Value& x) {
   return find_ramp(x.dims, [&](std::int64_t at) { return x.literal->ints[to_size(at)]; });
 }
 
-/// Every element of `x` in all places that broadcasting puts it in.
+/// The ramp of `x` after broadcasting to `rank` dimensions.
 Ramp expanded(const Ramp& x, std::size_t rank) {
   Ramp y{x.first, std::vector<std::int64_t>(rank - x.steps.size(), 0)};
   y.steps.insert(y.steps.end(), x.steps.begin(), x.steps.end());
   return y;
 }
 
-/// With axes of one place added or left out.
+/// The ramp with axes of size 1 added or removed.
 std::optional<Ramp> reshaped(const Ramp& x, std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
   Ramp y{x.first, std::vector<std::int64_t>(to.size(), 0)};
   std::size_t next = 0;

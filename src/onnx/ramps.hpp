@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants of many integers that go up evenly: the indices of places that a slice is assigned to.
+// Constants of many evenly increasing integers: the indices to which a slice is assigned.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -9,8 +9,8 @@
 
 namespace benanza::importer {
 
-/// The ramps of a constant that a node of ai.onnx computes from constants; none where it has others, or few. `y` has
-/// its type and dimensions.
+/// The ramps of a constant that a node of ai.onnx computes from constants; none if it has other numbers, or few. `y`
+/// has its type and dimensions.
 [[nodiscard]] std::vector<Ramp> ramps_of_result(const Node& node, std::span<const Value* const> inputs, const Value& y);
 
 }  // namespace benanza::importer

@@ -68,10 +68,10 @@ std::vector<Rebatched> rebatched_targets(const Dims& old_x, const Dims& x, Withi
   };
   // A leading batch stays leading: [1, -1, 768] means [batch, -1, 768] and [128, 768] means [batch * 128, 768].
   if (before == 1) propose(0);
-  // An explicit -1 is what takes the batch up when the file is run with another one.
+  // An explicit -1 takes the batch when the file is run with another one.
   for (std::size_t i = 0; i < target.size(); ++i)
     if (target[i] == -1) propose(i);
-  // left: axes before it hold what stood before the batch; right: axes from it on hold what stood behind.
+  // Axes before `left` hold what precedes the batch; axes from `right` on hold what follows it.
   std::size_t left = 0, right = old_y.size();
   std::int64_t through = 1;
   while (left < old_y.size() && through < before) through *= old_y[left++];
@@ -81,8 +81,8 @@ std::vector<Rebatched> rebatched_targets(const Dims& old_x, const Dims& x, Withi
   if (left_ends && through == after && left < right) {
     for (std::size_t i = left; i < right; ++i) propose(i);  // the batch has an axis of its own
   } else {
-    // It shares one. Splitting what follows (768 into 12 heads of 64) joins it to the heads; merging heads back joins
-    // it to the rows.
+    // The batch shares an axis. Splitting what follows (768 into 12 heads of 64) joins it to the heads; merging heads
+    // back joins it to the rows.
     const bool splits = old_y.size() - right > x.size() - 1 - *axis;
     if (left_ends && (splits || left == 0)) propose(left);
     if (left > 0) propose(left - 1);

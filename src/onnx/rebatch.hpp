@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch that an exporter froze. Exporters trace a model at one batch size and write that size (mostly 1, or a product
-// with it) into Reshape targets and constants. So that another batch reaches them, the graph is walked twice: at the
-// file's own batch, to learn where it stands, and at the wanted one, where each frozen number is replaced.
+// A batch size that an exporter froze. Exporters trace a model with one batch size and write that size (mostly 1, or a
+// product with it) into Reshape targets and constants. To change these, the graph is traversed twice: with the file's
+// own batch, to find where it occurs, and with the requested one, replacing each frozen number.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -17,19 +17,20 @@ namespace benanza::importer {
 
 using Dims = std::vector<std::int64_t>;
 
-/// What was known of a value in the walk at the file's own batch.
+/// What was known about a value in the pass with the file's own batch.
 struct PastValue {
   Dims dims{};
   std::optional<std::vector<std::int64_t>> ints{};
 };
 
-/// By body (any pointer that names it) and value name.
+/// By body (any pointer that identifies it) and value name.
 using History = std::map<std::pair<const void*, std::string>, PastValue>;
 
-/// Where Reshape's target stands for -1 and 0; throws InputError when the elements do not multiply out.
+/// Reshape's target with -1 and 0 resolved. Throws InputError if the numbers of elements do not match.
 [[nodiscard]] Dims resolved_target(const Dims& x, const Dims& target, bool allow_zero);
 
-/// Where the batch stands in a value: elements of the same axis that lie outside of it. 197 for [197 * batch, 768].
+/// The position of the batch in a value: the number of elements of the same axis outside of it. 197 for [197 * batch,
+/// 768].
 using Within = std::int64_t;
 
 struct Rebatched {
@@ -37,12 +38,12 @@ struct Rebatched {
   Within within = 1;
 };
 
-/// Shapes that a frozen Reshape may give to x: its old result with the batch put where row-major order allows it, the
-/// likeliest first. None when x has not changed, or in more than one dimension.
+/// Shapes that a frozen Reshape may give to x: its old result with the batch at positions that row-major order allows,
+/// the most likely first. None if x has not changed, or has changed in more than one dimension.
 [[nodiscard]] std::vector<Rebatched> rebatched_targets(const Dims& old_x, const Dims& x, Within within,
                                                        std::int64_t old_batch, const Dims& old_y, const Dims& target);
 
-/// The one axis in which a value differs from what it was; nothing when there is none or more than one.
+/// The one axis in which a value differs from what it was; empty if there is none or more than one.
 [[nodiscard]] std::optional<std::size_t> changed_axis(const Dims& old_dims, const Dims& dims);
 
 }  // namespace benanza::importer

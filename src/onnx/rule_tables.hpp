@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape rules by family: each file rules_FAMILY.cpp holds one table. What the tables share is here.
+// The shape rules by family: each file rules_FAMILY.cpp has one table. This header has what the tables share.
 #pragma once
 
 #include "fold.hpp"
@@ -12,7 +12,7 @@
 namespace benanza::importer {
 
 struct RuleEntry {
-  std::string_view op_type;  ///< with its domain before it where that is not ai.onnx
+  std::string_view op_type;  ///< prefixed with its domain unless that is ai.onnx
   Rule rule;
 };
 using RuleTable = std::span<const RuleEntry>;
@@ -27,15 +27,15 @@ using RuleTable = std::span<const RuleEntry>;
 [[nodiscard]] RuleTable training_rules();
 [[nodiscard]] RuleTable window_rules();
 
-/// Asked only where the library has no rule in the operator set of the file.
+/// Used only if the library has no rule in the operator set of the file.
 [[nodiscard]] RuleTable gap_rules();
 
 using Ints = std::vector<std::int64_t>;
 
-/// A dimension that a rule cannot tell.
+/// A dimension that a rule cannot determine.
 inline constexpr std::int64_t unknown_dim = -1;
 
-/// Output 0 like input `which`, in type and shape.
+/// Output 0 has the type and shape of input `which`.
 template <std::size_t which>
 RuleResult like(const RuleArguments& a) {
   return {TypedShape{a.in(which).type, a.in(which).dims}};
@@ -47,19 +47,19 @@ RuleResult broadcast_of(const RuleArguments& a) {
   return {TypedShape{a.in(first).type, broadcast_shapes(a.in(first).dims, a.in(second).dims)}};
 }
 
-/// Input `i` when it is a known list of integers.
+/// Input `i` if it is a known list of integers.
 [[nodiscard]] inline std::optional<Ints> known_ints(const RuleArguments& a, std::size_t i) {
   if (!a.has(i) || !a.in(i).literal || is_float(a.in(i).type)) return std::nullopt;
   return a.in(i).literal->ints;
 }
 
-/// Input `i` when it is a known integer: a scalar or the only element of a vector.
+/// Input `i` if it is a known integer: a scalar or the only element of a vector.
 [[nodiscard]] inline std::optional<std::int64_t> known_int(const RuleArguments& a, std::size_t i) {
   const auto list = known_ints(a, i);
   return list && list->size() == 1 ? std::optional(list->front()) : std::nullopt;
 }
 
-/// The type that an attribute names by its number in onnx.proto; `otherwise` where it is left out.
+/// The type that an attribute names by its number in onnx.proto; `otherwise` if it is left out.
 [[nodiscard]] inline DataType type_attribute(const RuleArguments& a, std::string_view key, DataType otherwise) {
   if (!a.node.attributes.contains(key)) return otherwise;
   const auto number = a.node.attribute<std::int64_t>(key, 0);
@@ -69,7 +69,7 @@ RuleResult broadcast_of(const RuleArguments& a) {
   return *type;
 }
 
-/// Throws InputError where input `i` has another rank.
+/// The dimensions of input `i`. Throws InputError if it has another rank.
 inline const Ints& of_rank(const RuleArguments& a, std::size_t i, std::size_t rank) {
   const Ints& dims = a.in(i).dims;
   if (dims.size() != rank)

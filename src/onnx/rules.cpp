@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lookup among all families, and what every rule uses.
+// The lookup in all families, and functions that every rule uses.
 #include "rule_tables.hpp"
 
 #include <algorithm>

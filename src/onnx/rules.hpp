@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of Benanza's own: for the operators of com.microsoft, which the ONNX library does not know, and for those
-// of ONNX for which it has no rule, or none that binds a frozen batch (Reshape, Expand: rebatch.hpp).
+// Benanza's own shape rules. They are for the operators of com.microsoft, which the ONNX library does not have, and for
+// those of ONNX for which it has no rule, or none that binds a frozen batch (Reshape, Expand: rebatch.hpp).
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -15,41 +15,41 @@ namespace benanza::importer {
 
 struct TypedShape {
   DataType type = DataType::f32;
-  std::vector<std::int64_t> dims{};  ///< negative where a dimension is not known
-  bool sequence = false;             ///< a sequence of tensors of this type, whose sizes nobody says
+  std::vector<std::int64_t> dims{};  ///< negative if a dimension is not known
+  bool sequence = false;             ///< a sequence of tensors of this type and unknown sizes
 };
 
-/// A node and its inputs (nullptr where an optional one is left out).
+/// A node and its inputs (nullptr if an optional one is left out).
 struct RuleArguments {
   const Node& node;
   std::span<const Value* const> inputs;
-  std::int64_t channel_block = 1;  ///< channels are filled up to a multiple of it where they lie in blocks
+  std::int64_t channel_block = 1;                     ///< channels in blocks are padded to a multiple of it
   std::map<std::string_view, DataType> tensors{};     ///< element types of the attributes that are tensors
-  std::vector<std::vector<std::int64_t>> declared{};  ///< what the file says of each output; empty: not all sizes
+  std::vector<std::vector<std::int64_t>> declared{};  ///< declared dimensions of each output; empty if incomplete
 
   [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
-  /// Input `i`; throws InputError when it is left out.
+  /// Input `i`; throws InputError if it is left out.
   [[nodiscard]] const Value& in(std::size_t i) const {
     if (!has(i)) throw InputError("input " + std::to_string(i) + " is missing");
     return *inputs[i];
   }
 };
 
-/// One entry per output; nothing where the rule cannot tell.
+/// One entry per output, empty if the rule cannot determine it.
 using RuleResult = std::vector<std::optional<TypedShape>>;
 using Rule = RuleResult (*)(const RuleArguments&);
 
-/// The rule that goes before the ONNX library's; nullptr when there is none.
+/// The rule that takes precedence over the ONNX library's; nullptr if there is none.
 [[nodiscard]] Rule find_rule(std::string_view domain, std::string_view op_type);
 
-/// The rule for an operator for which the library has none in its operator set; nullptr when there is none here either.
+/// The rule for an operator for which the library has none in its operator set; nullptr if there is none here either.
 [[nodiscard]] Rule find_gap_rule(std::string_view domain, std::string_view op_type);
 
-/// Shape of a product of two stacks of matrices (ONNX MatMul); throws InputError when the inner sizes differ.
+/// Shape of a product of two stacks of matrices (ONNX MatMul); throws InputError if the inner sizes differ.
 [[nodiscard]] std::vector<std::int64_t> product_shape(std::vector<std::int64_t> a, std::vector<std::int64_t> b,
                                                       bool transpose_a = false, bool transpose_b = false);
 
-/// NumPy's broadcasting of any rank; throws InputError that shows both shapes.
+/// NumPy's broadcasting of any rank; throws an InputError that shows both shapes.
 [[nodiscard]] std::vector<std::int64_t> broadcast_shapes(std::span<const std::int64_t> a,
                                                          std::span<const std::int64_t> b);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of attention and of what stands beside it in language models.
-// com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Shape rules of attention and of related operators in language models. com.microsoft:
+// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "rule_tables.hpp"
 
 #include <algorithm>
@@ -41,21 +41,21 @@ RuleResult attention_of_projections(const RuleArguments& a) {
   return {std::move(y), std::move(present)};
 }
 
-// tokens of all sequences one after the other: input [tokens, hidden], weights [hidden, q + k + v]
+// tokens of all sequences, concatenated: input [tokens, hidden], weights [hidden, q + k + v]
 RuleResult packed_attention(const RuleArguments& a) {
   const Ints& input = of_rank(a, 0, 2);
   const Ints sizes = a.node.attribute<Ints>("qkv_hidden_sizes", {});
   return {TypedShape{a.in(0).type, {input[0], sizes.size() == 3 ? sizes[2] : of_rank(a, 1, 2)[1] / 3}}};
 }
 
-// query [tokens, hidden], or [tokens, heads, 3, depth] of all three
+// query [tokens, hidden], or [tokens, heads, 3, depth] for all three
 RuleResult packed_multi_head_attention(const RuleArguments& a) {
   const Ints& query = a.in(0).dims;
   if (query.size() == 4) return {TypedShape{a.in(0).type, {query[0], query[1] * query[3]}}};
   return {TypedShape{a.in(0).type, {of_rank(a, 0, 2)[0], a.has(2) ? of_rank(a, 2, 2)[1] : query[1]}}};
 }
 
-// query [batch, tokens, hidden] with key and value likewise, as [batch, heads, tokens, depth], or packed: key and value
+// query [batch, tokens, hidden]; key and value the same, or [batch, heads, tokens, depth]. Packed: key and value
 // [batch, tokens, heads, 2, depth], all three [batch, tokens, heads, 3, depth].
 RuleResult multi_head_attention(const RuleArguments& a) {
   const Ints& query = a.in(0).dims;
@@ -85,7 +85,7 @@ RuleResult multi_head_attention(const RuleArguments& a) {
           TypedShape{type, {query[0], heads, query[1], tokens}}};
 }
 
-// query [batch, tokens, heads * depth], or with key and value behind it; the cache is [batch, kv heads, tokens, depth].
+// query [batch, tokens, heads * depth], or with key and value after it; the cache is [batch, kv heads, tokens, depth].
 RuleResult group_query_attention(const RuleArguments& a) {
   const Ints& query = of_rank(a, 0, 3);
   const DataType type = a.in(0).type;
@@ -95,9 +95,9 @@ RuleResult group_query_attention(const RuleArguments& a) {
   const bool sparse = a.node.op_type == "SparseAttention";
   std::int64_t tokens = query[1];
   if (a.has(3)) {
-    // ONNX Runtime: the cache is as long as it was, or as all tokens so far where that is more.
+    // ONNX Runtime: the cache keeps its length, or has that of all tokens so far if that is more.
     const std::int64_t before = of_rank(a, 3, 4)[2];
-    // One memory for both has the same size, which the file says: how much of it is filled, the data.
+    // A buffer that both share keeps its size, which the file declares. How much of it is used depends on data.
     const bool shared = a.declared.size() > 1 && a.declared[1].size() == 4 && a.declared[1][2] == before;
     tokens = sparse ? before : std::max(before, known_int(a, 6).value_or(shared ? before : before + tokens));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of functions of one element each, of normalisations, and of their quantised forms.
-// com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Shape rules of element-wise functions, of normalisations, and of their quantised forms. com.microsoft:
+// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "rule_tables.hpp"
 
 namespace benanza::importer {
@@ -39,7 +39,7 @@ RuleResult dequantize_ordered(const RuleArguments& a) {
   return {TypedShape{type_attribute(a, "to", DataType::f32), a.in(0).dims}};
 }
 
-// y, mean, inverse standard deviation, and the sum of input and skip where there is one.
+// y, mean, inverse standard deviation, and the sum of input and skip if there is one.
 RuleResult normalization(const RuleArguments& a) {
   Ints rows = a.in(0).dims;
   if (!rows.empty()) rows.back() = 1;
@@ -52,6 +52,7 @@ RuleResult group_normalization_of_sum(const RuleArguments& a) {
 }
 
 // input_ids, segment_ids, word_embedding, ...: normalised embeddings, an index of the mask, the sum before
+// normalisation
 RuleResult embed_normalization(const RuleArguments& a) {
   const Ints& ids = of_rank(a, 0, 2);
   const Value& words = a.in(2);
@@ -73,7 +74,8 @@ RuleResult dropout(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, a.in(0).dims}, TypedShape{numbers ? a.in(0).type : DataType::boolean, a.in(0).dims}};
 }
 
-// x, scale, b, mean, variance: in training also new means and variances, before operator set 14 as they were and anew.
+// x, scale, b, mean, variance: in training also new means and variances; before operator set 14 both the old and the
+// new ones.
 RuleResult batch_normalization(const RuleArguments& a) {
   const TypedShape mean{a.in(3).type, a.in(3).dims}, variance{a.in(4).type, a.in(4).dims};
   return {TypedShape{a.in(0).type, a.in(0).dims}, mean, variance, mean, variance};

@@ -9,7 +9,7 @@ RuleResult boolean_broadcast(const RuleArguments& a) {
   return {TypedShape{DataType::boolean, broadcast_shapes(a.in(0).dims, a.in(1).dims)}};
 }
 
-// Without an axis: as many as the condition lets through, which only the data says.
+// As many elements, or slices along the axis, as the condition selects, which depends on data.
 RuleResult compress(const RuleArguments& a) {
   Ints dims{0};
   if (a.node.attributes.contains("axis")) {
@@ -19,7 +19,6 @@ RuleResult compress(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
-// Operator set 1: inputs broadcast only on request, and then the second one does.
 RuleResult concat_1(const RuleArguments& a) {
   Ints dims = a.in(0).dims;
   const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("axis", 1), dims.size());
@@ -36,8 +35,8 @@ RuleResult normalization_from(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, a.in(0).dims}, TypedShape{DataType::f32, rows}, TypedShape{DataType::f32, rows}};
 }
 
-// An experimental operator of the first sets: what is cut off at the left, the top, the right and the bottom, or the
-// size that stays.
+// An experimental operator of the first sets. Its attributes are what is cut off at the left, the top, the right and
+// the bottom, or the size that remains.
 RuleResult crop(const RuleArguments& a) {
   Ints dims = of_rank(a, 0, 4);
   const Ints border = a.node.attribute<Ints>("border", {}), scale = a.node.attribute<Ints>("scale", {});
@@ -49,6 +48,7 @@ RuleResult crop(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
+// In operator set 1, inputs are broadcast only on request, and then the second one is: results are like the first.
 constexpr RuleEntry gap_table[] = {
     {"Abs", like<0>},
     {"Add", like<0>},

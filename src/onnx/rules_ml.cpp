@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of ai.onnx.ml: classifiers, regressors and what prepares their features. The library's rules of some look
-// at tensors that stand for larger ones here (scan.hpp), of others they leave sizes open that the attributes tell.
+// Shape rules of ai.onnx.ml: classifiers, regressors and the preparation of their features. For some, the library's
+// rules read tensors that are stand-ins for larger ones here (scan.hpp). For others, they leave sizes open that follow
+// from the attributes.
 #include "rule_tables.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-/// Samples: a vector is one.
+/// The number of samples. A vector is one sample.
 std::int64_t rows(const RuleArguments& a) {
   const Ints& dims = a.in(0).dims;
   return dims.size() < 2 ? 1 : dims[0];
@@ -22,7 +23,7 @@ std::int64_t length(const RuleArguments& a, std::string_view key) {
   return static_cast<std::int64_t>(a.node.attribute<List>(key, {}).size());
 }
 
-/// A label and a score of each class for each sample; labels are strings where the attribute gives them.
+/// A label and a score of each class for each sample; labels are strings if the attribute `strings` is set.
 RuleResult labels_and_scores(const RuleArguments& a, std::string_view strings, std::string_view integers,
                              std::int64_t scores) {
   const bool named = length<Strings>(a, strings) != 0;
@@ -35,7 +36,7 @@ RuleResult tree_classifier(const RuleArguments& a) {
   return labels_and_scores(a, "classlabels_strings", "classlabels_int64s", 0);
 }
 
-// Without probabilities, a score for each pair of classes that vectors were found for.
+// Without probabilities, there is a score for each pair of classes that have support vectors.
 RuleResult vector_classifier(const RuleArguments& a) {
   const std::int64_t classes = length<Ints>(a, "vectors_per_class");
   const bool pairs = classes > 2 && length<std::vector<double>>(a, "prob_a") == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of what picks, joins, fills and cuts.
-// com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Shape rules of operators that gather, join, fill and cut. com.microsoft:
+// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "rule_tables.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ RuleResult gather_nd(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
-// data, indices, scales: elements of 8 bits hold two of 4 (or 8 / bits) on the last axis
+// data, indices, scales: on the last axis, an 8-bit element holds two 4-bit elements (or 8 / bits)
 RuleResult gather_block_quantized(const RuleArguments& a) {
   Ints dims = a.in(0).dims;
   const Ints& indices = a.in(1).dims;
@@ -102,7 +102,7 @@ RuleResult range_of_numbers(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, {static_cast<std::int64_t>(steps)}}};
 }
 
-// The axis becomes windows; their elements are a new last axis.
+// The axis counts windows; their elements are a new last axis.
 RuleResult unfold(const RuleArguments& a) {
   Ints dims = a.in(0).dims;
   const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("dim", -1), dims.size());
@@ -121,14 +121,14 @@ RuleResult word_embedding(const RuleArguments& a) {
   return {TypedShape{a.in(1).type, {of_rank(a, 0, 2)[0], a.in(1).dims[0]}}};
 }
 
-// A string becomes as many as it has tokens: the most of any string, which only the data says.
+// Each string is split into tokens. The new axis has as many as the string with the most tokens, which depends on data.
 RuleResult tokens(const RuleArguments& a) {
   Ints dims = a.in(0).dims;
   dims.push_back(0);
   return {TypedShape{DataType::string, dims}};
 }
 
-// Values, places and counts of the different ones, as many as the data has.
+// Distinct values, indices into them, and counts. The number of distinct values depends on data.
 RuleResult distinct(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, {0}}, TypedShape{DataType::i64, a.in(0).dims}, TypedShape{DataType::i64, {0}}};
 }

@@ -73,7 +73,7 @@ RuleResult ordered_matmul(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, product_shape(a.in(0).dims, a.in(2).dims)}};
 }
 
-/// Like A, with as many columns as the attribute says: the weights are packed, and do not say.
+/// Like A, with the number of columns from the attribute: packed weights do not show it.
 TypedShape with_columns(const RuleArguments& a, const char* key) {
   Ints dims = a.in(0).dims;
   if (dims.empty()) throw InputError("a matrix product of a scalar");
@@ -83,7 +83,7 @@ TypedShape with_columns(const RuleArguments& a, const char* key) {
 
 RuleResult packed_weights(const RuleArguments& a) { return {with_columns(a, "N")}; }
 
-// Backwards (transB = 0), the weights are K x N and A has N columns.
+// In the backward pass (transB = 0), the weights are K x N and A has N columns.
 RuleResult bnb4_weights(const RuleArguments& a) {
   return {with_columns(a, a.node.attribute<std::int64_t>("transB", 1) != 0 ? "N" : "K")};
 }
@@ -104,13 +104,13 @@ RuleResult packed_qkv(const RuleArguments& a) {
           TypedShape{a.in(0).type, a.in(0).dims}};
 }
 
-// rows of A and of B: the distance of each pair
+// distance of each pair of a row of A and a row of B
 RuleResult distances(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, {of_rank(a, 0, 2)[0], of_rank(a, 1, 2)[0]}}};
 }
 
 constexpr RuleEntry product_table[] = {
-    {"Gemm", gemm},  // the library takes its inner sizes on trust
+    {"Gemm", gemm},  // the library does not check its inner sizes
     {"com.microsoft.CDist", distances},
     {"com.microsoft.DynamicQuantizeMatMul", matmul_to_float<2>},
     {"com.microsoft.FusedGemm", gemm},

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of signal processing. The library's rule for STFT takes its window for the whole signal in some versions,
-// and none of its rules takes a length that is a vector of one element, as exporters write it.
+// Shape rules of signal processing. In some versions, the library's rule for STFT treats the window as the whole
+// signal. None of its rules accepts a length that is a vector of one element, as exporters write it.
 #include "rule_tables.hpp"
 
 namespace benanza::importer {
 namespace {
 
-/// A transform of `length` real numbers has this many different complex ones.
+/// A transform of `length` real numbers has this many distinct complex ones.
 constexpr std::int64_t one_sided(std::int64_t length) { return length < 0 ? unknown_dim : length / 2 + 1; }
 
 // signal [batch, samples, 1 or 2] (also [batch, samples]), frame_step, window, frame_length

@@ -29,7 +29,7 @@ RuleResult norm_gradient(const RuleArguments& a) { return {same(a, 1), same(a, 2
 RuleResult convolution_gradient(const RuleArguments& a) {
   return {same(a, 1), same(a, 2), TypedShape{a.in(2).type, {a.in(2).dims.empty() ? 0 : a.in(2).dims.front()}}};
 }
-// What a pool had before it is not known from its gradient: the file says it.
+// The input size of a pool is not known from its gradient; the file declares it.
 RuleResult pool_gradient(const RuleArguments&) { return {std::nullopt}; }
 // scores, labels: the loss, and the logarithms of the probabilities
 RuleResult loss_with_log_prob(const RuleArguments& a) {
@@ -78,7 +78,7 @@ RuleResult parts_along_axis(const RuleArguments& a) {
   }
   return result;
 }
-// How many axes there are is known where the shapes are; then the node is folded.
+// The number of axes is known if the shapes are. The node is then folded.
 RuleResult axes_of_broadcast(const RuleArguments&) {
   return {TypedShape{DataType::i64, {unknown_dim}}, TypedShape{DataType::i64, {unknown_dim}}};
 }
@@ -86,9 +86,9 @@ RuleResult accumulator(const RuleArguments& a) { return {TypedShape{DataType::bo
 // ETA, W, G
 RuleResult sgd(const RuleArguments& a) { return {same(a, 1), same(a, 2)}; }
 TypedShape sequence(const RuleArguments& a, std::size_t i) { return {a.in(i).type, {}, true}; }
-// learning rate, weights, gradients: whether it was done, weights
+// learning rate, weights, gradients: whether the step was done, weights
 RuleResult sgd_of_sequences(const RuleArguments& a) { return {TypedShape{DataType::boolean, {1}}, sequence(a, 1)}; }
-// learning rate, step, weights, gradients, two moments: whether it was done, weights, two moments
+// learning rate, step, weights, gradients, two moments: whether the step was done, weights, two moments
 RuleResult adamw_of_sequences(const RuleArguments& a) {
   return {TypedShape{DataType::boolean, {1}}, sequence(a, 2), sequence(a, 4), sequence(a, 5)};
 }

@@ -18,7 +18,7 @@ std::int64_t windowed(std::int64_t size, std::int64_t window, std::int64_t strid
   return span / stride + (ceil && span % stride != 0 ? 1 : 0) + 1;
 }
 
-/// An attribute with a number for each axis, in the range that sums and products of them can bear.
+/// An attribute with a number for each axis, in a range in which sums and products do not overflow.
 Ints axis_values(const RuleArguments& a, std::string_view key, std::size_t count, std::int64_t otherwise) {
   Ints result = a.node.attribute<Ints>(key, Ints(count, otherwise));
   if (result.size() != count)
@@ -68,7 +68,7 @@ RuleResult global_pool(const RuleArguments& a) {
 
 namespace {
 
-// Weights are M x C/group x k..., whatever the layout of x. Quantised: x, x_scale, x_zero_point, w, ...
+// Weights are M x C/group x k..., whatever the layout of x. Inputs of quantised ones: x, x_scale, x_zero_point, w, ...
 template <std::size_t weights>
 RuleResult convolution(const RuleArguments& a) {
   const bool last = channels_last(a);
@@ -79,7 +79,7 @@ RuleResult convolution(const RuleArguments& a) {
   return {TypedShape{weights == 3 && a.has(7) ? a.in(7).type : a.in(0).type, dims}};
 }
 
-// X, W [C, M/group, k...], Pads: a constant, or the shape is not known
+// X, W [C, M/group, k...], Pads; the shape is not known unless Pads is a constant
 RuleResult transposed_convolution(const RuleArguments& a) {
   const Ints &x = a.in(0).dims, &w = a.in(1).dims;
   if (w.size() < 3 || x.size() != w.size())
@@ -98,7 +98,8 @@ RuleResult transposed_convolution(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
-// input [batch, channels, tokens], weight [channels, 1, k]; the state is what the next call needs of the input.
+// input [batch, channels, tokens], weight [channels, 1, k]; the state is the part of the input that the next call
+// needs.
 RuleResult convolution_with_state(const RuleArguments& a) {
   const Ints& x = of_rank(a, 0, 3);
   const Ints& w = of_rank(a, 1, 3);
@@ -107,8 +108,8 @@ RuleResult convolution_with_state(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, x}, TypedShape{a.in(0).type, state}};
 }
 
-// com.microsoft.nchwc: channels in blocks of as many as a register of the machine holds. Sizes of weights and of values
-// are those with the channels filled up.
+// com.microsoft.nchwc: the number of channels in a block is that of numbers in a register of the machine. Sizes of
+// weights and of values include the padding of the channels.
 RuleResult reorder_input(const RuleArguments& a) {
   const bool last = a.node.attribute<std::int64_t>("channels_last", 0) != 0;
   Ints dims = of_rank(a, 0, 4);

@@ -21,14 +21,14 @@ bool is_control_flow(const onnx::NodeProto& node) {
          (node.op_type() == "If" || node.op_type() == "Loop" || node.op_type() == "Scan");
 }
 
-/// Whether an attribute holds something that its message does not tell in full, or only together with names.
+/// Whether an attribute holds something that its message does not describe completely, or only together with names.
 bool is_more_than_written(const onnx::AttributeProto& attribute) {
   return attribute.has_g() || attribute.graphs_size() > 0 || attribute.tensors_size() > 0 ||
          attribute.has_sparse_tensor() || attribute.sparse_tensors_size() > 0 ||
          attribute.t().doc_string().starts_with(stand_in_mark);
 }
 
-/// Two bodies side by side, of which each value of one has at most one counterpart.
+/// Two bodies. Each value of one has at most one counterpart in the other.
 class BodyPair {
  public:
   BodyPair(const Graph& a, const Graph& b, const SameValues& same_around)
@@ -52,7 +52,7 @@ class BodyPair {
   }
 
  private:
-  /// Makes counterparts of two inputs or results; false where they differ.
+  /// Makes counterparts of two inputs or results; false if they differ.
   bool paired(ValueId x, ValueId y) {
     const Value &one = a_.values[x], &other = b_.values[y];
     counterparts_[x] = y;

@@ -74,11 +74,11 @@ enum : std::uint32_t { values = 1, indices = 2, dims = 3 };
 }
 constexpr std::uint64_t attribute_type_tensor = 4;
 
-// Protobuf itself parses 100 nested messages; a body takes three (graph, node, attribute).
+// Protobuf itself parses up to 100 nested messages; a body takes three (graph, node, attribute).
 constexpr int deepest_scanned = 24;
 constexpr std::size_t highest_scanned_rank = 64;
 
-/// What the wire says about a tensor.
+/// The wire format's description of a tensor.
 struct TensorFacts {
   std::string_view name{};
   std::vector<std::int64_t> dims{};
@@ -116,7 +116,7 @@ class Scanner {
   }
 
  private:
-  /// Metadata by which a detector's exporter says what its images measure.
+  /// Whether this is the metadata in which a detector's exporter gives the size of its images.
   [[nodiscard]] bool says_image_size(std::string_view message) const {
     for (auto fields = read(message); auto field = fields.next();)
       if (field->number == entry::key) return bytes(*field) == "imgsz";
@@ -155,7 +155,7 @@ class Scanner {
     return out;
   }
 
-  /// The tensors of a graph that determine which places of an image are read: grids and boxes.
+  /// The tensors of a graph that determine which positions of an image are read: grids and boxes.
   [[nodiscard]] std::set<std::string_view> places_in(std::string_view graph) const {
     std::set<std::string_view> names;
     for (auto fields = read(graph); auto field = fields.next();) {
@@ -203,7 +203,7 @@ class Scanner {
 
   [[nodiscard]] std::string attribute(std::string_view message, int depth, bool is_place = false) const {
     std::string out;
-    bool sparse = false, of_constant = false;  // the value of a Constant, which has a name and a place
+    bool sparse = false, of_constant = false;  // the value of a Constant, which has a name and a position in the file
     for (auto fields = read(message); auto field = fields.next();) {
       sparse |= field->number == attribute::sparse_tensor;
       of_constant |= field->number == attribute::name && bytes(*field) == "value";
@@ -272,7 +272,7 @@ class Scanner {
     return facts;
   }
 
-  // Never opened here, yet refused: an engine that runs the model would open it.
+  // The file is never opened here, but an engine that runs the model would open it.
   void check_location(std::string_view message, std::string_view tensor) const {
     std::string_view key, value;
     for (auto fields = read(message); auto field = fields.next();)
@@ -303,7 +303,8 @@ class Scanner {
     }
   }
 
-  /// `bytes` is the size of the message: one with more elements lacks some.
+  /// Whether the numbers of a tensor are kept. `bytes` is the size of the message; a tensor with more elements than
+  /// that is incomplete.
   static bool wanted(const TensorFacts& facts, std::int64_t elements, std::size_t bytes, bool keeps_all,
                      bool is_place) {
     const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
@@ -337,14 +338,14 @@ class Scanner {
     if (facts.other_bytes == 0 && facts.raw_bytes != needed)
       throw InputError("tensor '" + std::string(facts.name) + "': " + std::to_string(facts.raw_bytes) +
                        " bytes of data, expected " + std::to_string(needed));
-    // A varint takes at most 10 bytes, and each may have a tag of its own.
+    // A varint takes at most 10 bytes, and each may have its own tag.
     if (facts.other_bytes > 16 + 12 * static_cast<std::size_t>(elements))
       throw InputError("tensor '" + std::string(facts.name) + "': more data than its " + std::to_string(elements) +
                        " elements take");
     return true;
   }
 
-  /// For the tensor of this message; `message` is empty where it is not known where the numbers are.
+  /// The stand-in for the tensor of this message. `message` is empty if the position of the numbers is not known.
   [[nodiscard]] std::string stand_in(const TensorFacts& facts, std::string_view message, std::string_view more = {},
                                      bool of_node = false) const {
     std::string out, mark(stand_in_mark);
@@ -371,7 +372,7 @@ class Scanner {
     return out;
   }
 
-  /// The mark of indices that go up evenly; empty: they do not.
+  /// The mark of evenly increasing indices. Empty if they are not.
   static std::string ramps_text(DataType type, const TensorFacts& facts) {
     if (type != DataType::i64 || facts.dims.size() < 2 || facts.dims.back() > most_ramps ||
         facts.raw.size() % sizeof(std::int64_t) != 0 ||
@@ -390,7 +391,7 @@ class Scanner {
     return text;
   }
 
-  /// A stand-in of a number within the band, which the first element has, and the one outside.
+  /// A stand-in with the number inside the band, which is the first element, and the number outside.
   static std::string banded(const TensorFacts& facts, const FoundBand& found, std::string mark) {
     const Band& band = found.band;
     const auto columns = static_cast<std::size_t>(facts.dims.back()),
@@ -410,7 +411,7 @@ class Scanner {
     return out;
   }
 
-  /// `of_node`: a node's own; an executor needs the numbers, and nothing says where in the file they are.
+  /// `of_node`: an attribute of a node. An executor needs its numbers, and their position in the file is not recorded.
   [[nodiscard]] std::string tensor(std::string_view message, bool of_node, bool is_place) const {
     const TensorFacts found = facts(message);
     if (!wanted(found, checked_elements(found), message.size(), of_node && with_places_, is_place))

@@ -21,7 +21,7 @@ using importer::WireField;
 using importer::WireReader;
 namespace fields = importer::tensor;
 
-/// Where the numbers are that are not in the message.
+/// Where the numbers are if they are not in the message.
 struct ExternalData {
   std::string_view location{};
   std::size_t offset = 0;
@@ -45,7 +45,7 @@ class TensorMessage {
 
   [[nodiscard]] std::uint64_t type() const { return number_; }
   [[nodiscard]] const ExternalData* external() const { return is_external_ ? &external_ : nullptr; }
-  /// The elements, if they lie in the file as they lie in memory.
+  /// The elements, if they have the same layout in the file as in memory.
   [[nodiscard]] std::string_view in_place() const { return in_place_; }
   [[nodiscard]] std::string& collected() { return collected_; }
 
@@ -81,7 +81,7 @@ class TensorMessage {
     for (WireReader packed(field.bytes, file); !packed.done();) append(packed.varint(), size);
   }
 
-  /// The low bytes: little-endian.
+  /// Appends the low bytes (little-endian).
   void append(std::uint64_t value, std::size_t size) {
     collected_.append(reinterpret_cast<const char*>(&value), std::min(size, sizeof value));
   }
@@ -108,7 +108,7 @@ StoredBytes viewed(std::shared_ptr<const void> owner, std::string_view bytes, Da
   return {std::move(owner), std::as_bytes(std::span(bytes.data(), bytes.size())), type};
 }
 
-/// The message as it is read for its own type, which may be another floating-point type than the model's.
+/// The message, read with its own type, which may be a different floating-point type from the model's.
 std::pair<TensorMessage, DataType> read_message(std::string_view message, const char* file, DataType expected) {
   TensorMessage read(message, file, expected);
   if (read.type() > 63) throw InputError("the file has changed");

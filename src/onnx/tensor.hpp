@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: a small constant with its numbers, what shape arithmetic works on.
+// Tensor: a small constant with its numbers, as used by shape arithmetic.
 #pragma once
 
 #include <benanza/model/data_type.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protobuf wire format, as much of it as skipping over a message needs:
-// https://protobuf.dev/programming-guides/encoding/ Reading allocates nothing and checks every length against the bytes
-// that are there.
+// The part of the protobuf wire format that is needed to skip over a message:
+// https://protobuf.dev/programming-guides/encoding/ Reading allocates nothing and checks every length against the
+// available bytes.
 #pragma once
 
 #include <benanza/error.hpp>
@@ -20,16 +20,16 @@ struct WireField {
   Kind kind = Kind::varint;
   std::uint64_t value = 0;   ///< set for a varint or a fixed-size field
   std::string_view bytes{};  ///< set for a length-delimited field
-  std::string_view whole{};  ///< the field as it stands in the file, tag included
+  std::string_view whole{};  ///< the field as in the file, including its tag
 };
 
-/// Walks over the fields of one message.
+/// Iterates over the fields of one message.
 class WireReader {
  public:
-  /// `file` is the start of the whole file: messages say at which of its bytes they stand.
+  /// `file` is the start of the whole file: error messages give positions in it.
   WireReader(std::string_view message, const char* file) : rest_(message), file_(file) {}
 
-  /// The next field, or nothing at the end. Throws InputError on bytes that are not protobuf.
+  /// The next field, or empty at the end. Throws InputError on bytes that are not protobuf.
   [[nodiscard]] std::optional<WireField> next() {
     if (rest_.empty()) return std::nullopt;
     const char* begin = rest_.data();
@@ -56,7 +56,7 @@ class WireReader {
     return field;
   }
 
-  /// A varint at the current place, as in packed fields. Throws InputError when it does not end.
+  /// A varint at the current position, as in packed fields. Throws InputError if it does not end.
   [[nodiscard]] std::uint64_t varint() {
     const char* begin = rest_.data();
     std::uint64_t value = 0;
