@@ -24,8 +24,8 @@ bool rounds(const Layer& layer, DataType type) {
          std::holds_alternative<op::MatMul>(layer) || std::holds_alternative<op::Quantize>(layer);
 }
 
-/// Floats of 8 bits: against what the type has of the expected values, the largest for those beyond it; small values
-/// may be one step of the subnormal numbers off, which are far apart.
+/// Compares 8-bit floats with the expected values rounded to the type; values beyond its range become its largest.
+/// Small values may differ by one step of the subnormal numbers, which are far apart.
 bool agree_in_8_bits(DataType type, std::span<const double> expected, std::span<const double> got, double tolerance) {
   std::vector<double> rounded(expected.size());
   std::transform(expected.begin(), expected.end(), rounded.begin(),
@@ -76,7 +76,7 @@ std::vector<std::int64_t> sample_indices(std::int64_t elements, std::size_t samp
   if (samples > 0) result.push_back(0);
   if (samples > 1) result.push_back(elements - 1);
   std::uint64_t state = seed * 2 + 1;
-  for (std::size_t i = 2; i < samples; ++i) {  // one in each of equal strata, so that no region is left out
+  for (std::size_t i = 2; i < samples; ++i) {  // one in each of equal strata, so that every region is sampled
     state = state * 6364136223846793005U + 1442695040888963407U;  // Knuth's MMIX generator
     const auto width = static_cast<double>(elements - 2) / static_cast<double>(samples - 2);
     const double within = static_cast<double>(state >> 11) * 0x1p-53;

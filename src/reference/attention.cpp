@@ -11,7 +11,7 @@ namespace benanza::reference {
 
 namespace {
 
-/// Offset of a head's token, in elements.
+/// Offset of a token of a head, in elements.
 std::int64_t offset(const TensorShape& shape, bool tokens_first, std::int64_t b, std::int64_t h, std::int64_t t) {
   return ((b * shape[tokens_first ? 2 : 1] + (tokens_first ? t : h)) * shape[tokens_first ? 1 : 2] +
           (tokens_first ? h : t)) *
@@ -20,7 +20,7 @@ std::int64_t offset(const TensorShape& shape, bool tokens_first, std::int64_t b,
 
 constexpr double unseen = -std::numeric_limits<double>::infinity();
 
-/// One (batch, head, query): its scores up to a stage, and what of them is left.
+/// One (batch, head, query): its scores up to a stage, and its results.
 class Row {
  public:
   Row(const op::Attention& op, const Query& query, std::int64_t b, std::int64_t head, std::int64_t i)
@@ -61,7 +61,7 @@ class Row {
     return !op_.mask_type ? score + mask : mask != 0 ? score : unseen;
   }
 
-  /// A query that sees no key has no weights.
+  /// A query for which all keys are masked has weights of 0.
   static void soften(std::vector<double>& scores) {
     const double largest = *std::max_element(scores.begin(), scores.end());
     double sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives on the first of the ranks. Rank r holds the first one's elements, rotated by r places (accompanied.hpp).
+// Collectives, as seen by the first rank. Rank r holds the first one's elements, rotated by r places (accompanied.hpp).
 #include "evaluate.hpp"
 
 namespace benanza::reference {

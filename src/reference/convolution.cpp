@@ -13,7 +13,7 @@ struct Tap {
   std::int64_t w = 0;
 };
 
-/// Elements of both operands multiplied over channels and taps. `X` and `W` are float pointers or tensors.
+/// The sum of products of both operands over channels and taps. `X` and `W` are float pointers or tensors.
 template <class X, class W>
 double multiply(const X& x, const W& w, std::int64_t x_base, std::int64_t x_stride, std::int64_t w_base,
                 std::int64_t w_stride, std::int64_t channels, std::span<const Tap> taps, double zero_x, double zero_w) {
@@ -33,7 +33,7 @@ double multiply(const Query& query, std::int64_t x_base, std::int64_t x_stride, 
                   query.parameters.zero_point_b);
 }
 
-/// Visits every kernel position: `at(axis, tap)` gives the coordinate in x, or nothing outside.
+/// Visits every kernel position: `at(axis, tap)` gives the coordinate in x, or an empty optional outside of it.
 template <class At>
 std::vector<Tap> in_range_taps(const TensorShape& plane, const TensorShape& kernel, At at) {
   std::vector<Tap> taps;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of y[n, m, o] = sum over c, k of x[n, c, o * stride + k * dilation - pad] * w[m, c, k]: each product that
-// has a factor, times the other factor.
+// Gradients of y[n, m, o] = sum over c, k of x[n, c, o * stride + k * dilation - pad] * w[m, c, k]: for each factor,
+// the sum over the products that contain it of the other factor times dy.
 #include "evaluate.hpp"
 #include "index.hpp"
 #include <benanza/detail/window.hpp>
@@ -9,8 +9,8 @@ namespace benanza::reference {
 
 namespace {
 
-/// dx[n, c, i]: over the outputs m of c's group, and the taps k and places o for which o * stride + k * dilation - pad
-/// is i.
+/// dx[n, c, i]: the sum over the outputs m of c's group, and over the taps k and positions o for which o * stride + k *
+/// dilation - pad is i.
 double to_data(const op::ConvGradient& op, const Query& query, const TensorShape& at) {
   const TensorShape y = op.y(), kernel = part(op.w, 2, op.w.size()), places = part(y, 2, y.size());
   const ConstTensor &dy = query.input(0), &w = query.input(1);
@@ -37,7 +37,7 @@ double to_data(const op::ConvGradient& op, const Query& query, const TensorShape
   return sum;
 }
 
-/// dw[m, c, k]: over the pictures n and the places o whose tap k is inside of x.
+/// dw[m, c, k]: the sum over the images n and over the positions o whose tap k is inside x.
 double to_weights(const op::ConvGradient& op, const Query& query, const TensorShape& at) {
   const TensorShape y = op.y(), places = part(y, 2, y.size()), plane = part(op.x, 2, op.x.size());
   const ConstTensor &x = query.input(0), &dy = query.input(1);

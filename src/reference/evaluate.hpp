@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops, one overload for each operator. They return the wanted elements before the epilogue.
+// The loops, one overload for each operator. They return the requested elements before the epilogue.
 #pragma once
 
 #include "query.hpp"
@@ -90,7 +90,7 @@ Elements compute(const op::ResizeGradient& gradient, const Query& query);
 Elements compute(const op::Cast& cast, const Query& query);
 Elements compute(const op::Quantize& quantize, const Query& query);
 Elements compute(const op::Dequantize& dequantize, const Query& query);
-// collective.cpp: of ranks that all hold the same elements, on the first one
+// collective.cpp: results of the first rank
 Elements compute(const op::AllReduce& exchange, const Query& query);
 Elements compute(const op::ReduceScatter& exchange, const Query& query);
 Elements compute(const op::AllGather& exchange, const Query& query);

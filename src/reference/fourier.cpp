@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discrete Fourier transforms by their definition, a sum for each wanted number.
+// Discrete Fourier transforms by definition, one sum per requested number.
 #include "evaluate.hpp"
 #include "index.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// The numbers of one transform, windowed, with zeros for what x lacks.
+/// The numbers of one transform, windowed and padded with zeros.
 std::vector<Complex> frame_of(const op::Fourier& fourier, const Query& query, std::int64_t outer, std::int64_t frame,
                               std::int64_t inner) {
   const std::int64_t parts = fourier.real ? 1 : 2;
@@ -29,7 +29,7 @@ std::vector<Complex> frame_of(const op::Fourier& fourier, const Query& query, st
   return numbers;
 }
 
-/// ONNX DFT. In a one-sided inverse the numbers beyond the middle are the conjugates of those before it.
+/// ONNX DFT. In a one-sided inverse, the numbers beyond the middle are the conjugates of those before it.
 Complex transformed(const op::Fourier& fourier, std::span<const Complex> numbers, std::int64_t bin) {
   const std::int64_t n = fourier.length;
   const double direction = fourier.inverse ? 1 : -1;

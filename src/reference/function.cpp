@@ -20,20 +20,20 @@ bool is_integer(DataType type) { return !is_float(type) && type != DataType::boo
 
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
-/// NaN if either operand is NaN, as NumPy's maximum and minimum have it.
+/// NaN if either operand is NaN, as in NumPy's maximum and minimum.
 template <class Less>
 double extreme(double a, double b, Less less) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
   return less(a, b) ? b : a;
 }
 
-/// An integer number of a type as its bit pattern.
+/// The bit pattern of a number of an integer type.
 std::uint64_t pattern(DataType type, double value) {
   if (integer_range(type).least < 0) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
   return static_cast<std::uint64_t>(value);
 }
 
-/// The number that the low bits of a pattern mean in an integer type.
+/// The number of an integer type that the low bits of a pattern represent.
 double number(DataType type, std::uint64_t bits_of_value) {
   const int unused = 64 - bits(type);
   const std::uint64_t high = bits_of_value << unused;
@@ -53,7 +53,7 @@ double integer_function(ElementwiseFn fn, DataType type, double a, double b) {
     case bitwise_and: return number(type, x & y);
     case bitwise_or: return number(type, x | y);
     case bitwise_xor: return number(type, x ^ y);
-    // By a negative number or by all bits and more, the sign alone is left (ONNX BitShift).
+    // A shift by a negative number, or by all bits or more, leaves only the sign (ONNX BitShift).
     case shift_left: return y >= 64 ? 0 : number(type, x << y);
     case shift_right:
       if (y >= 64) return has_sign && sx < 0 ? -1 : 0;
@@ -171,7 +171,7 @@ double apply(ElementwiseFn fn, DataType type, double a, double b) {
     case div: return a / b;
     case pow: return std::pow(a, b);
     case fmod: return std::fmod(a, b);
-    case mod: {  // the sign of the divisor, as Python has it
+    case mod: {  // the sign of the divisor, as in Python
       const double rest = std::fmod(a, b);
       return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
     }

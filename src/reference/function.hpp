@@ -14,10 +14,11 @@ namespace benanza::reference {
 
 [[nodiscard]] double sigmoid(double x);
 
-/// The value modulo 2^bits, as the integer type holds it; numbers of other types unchanged.
+/// The value modulo 2^bits, in the range of the integer type. Numbers of other types are returned unchanged.
 [[nodiscard]] double wrap(DataType type, double value);
 
-/// ONNX defines it on integers, where it wraps; the others appear on 8-bit tensors between a dequantise and a quantise.
+/// Whether ONNX defines the function on integers, where it wraps. The others occur on 8-bit tensors between a
+/// dequantise and a quantise.
 [[nodiscard]] constexpr bool is_exact_on_integers(ElementwiseFn fn) {
   using enum ElementwiseFn;
   return fn == ElementwiseFn::abs || fn == bitwise_not || fn == neg || fn == sign || fn == square;

@@ -11,8 +11,8 @@ namespace benanza::reference {
 
 namespace {
 
-/// At `value`: the result for the functions of UnaryGradient::reads_result, the operand for the others. 0 and one of
-/// the two slopes where there is a corner.
+/// The derivative at `value`, which is the result for the functions of UnaryGradient::reads_result and the operand for
+/// the others. At a corner, it is 0 or one of the two slopes.
 double derivative(ElementwiseFn fn, double value, double alpha, double beta) {
   using enum ElementwiseFn;
   const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); };

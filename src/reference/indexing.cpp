@@ -7,7 +7,7 @@ namespace benanza::reference {
 
 namespace {
 
-/// An index as ONNX writes it: negative ones count from the end.
+/// An index of ONNX: negative ones count from the end.
 std::int64_t index_at(const ConstTensor& indices, std::int64_t i, std::int64_t limit) {
   const auto value = static_cast<std::int64_t>(indices[i]);
   const std::int64_t index = value < 0 ? value + limit : value;
@@ -27,7 +27,7 @@ double combine(op::ScatterReduction reduction, DataType type, double old, double
   return update;
 }
 
-/// The wanted elements of a scatter's output: found by flat index while the updates are walked through in order.
+/// The requested elements of a scatter's output, found by flat index while the updates are applied in order.
 class Targets {
  public:
   Targets(const Query& query, op::ScatterReduction reduction) : type_(query.input(0).type), reduction_(reduction) {
@@ -37,7 +37,7 @@ class Targets {
         std::unique(elements_.begin(), elements_.end(), [](auto& a, auto& b) { return a.first == b.first; }),
         elements_.end());
   }
-  /// `updates` consecutive elements of the updates from `first`, written to `flat` and what follows.
+  /// Writes `count` consecutive elements of `updates`, starting at `first`, to `flat` and the following elements.
   void write(std::int64_t flat, std::int64_t count, const ConstTensor& updates, std::int64_t first) {
     for (auto found = lower_bound(flat); found != elements_.end() && found->first < flat + count; ++found)
       found->second = combine(reduction_, type_, found->second, updates[first + found->first - flat]);
@@ -57,8 +57,7 @@ class Targets {
   std::vector<std::pair<std::int64_t, double>> elements_{};
 };
 
-/// Flat position of the slice that an index tuple picks, in units of slices; the tuple's axes are `first_axis` and the
-/// following.
+/// Flat position of the slice that an index tuple selects, in units of slices. The tuple's axes start at `first_axis`.
 std::int64_t slice_position(const ConstTensor& indices, std::int64_t tuple, const TensorShape& x,
                             std::size_t first_axis, std::int64_t prefix) {
   const std::int64_t length = indices.shape.back();
@@ -70,7 +69,7 @@ std::int64_t slice_position(const ConstTensor& indices, std::int64_t tuple, cons
   return position;
 }
 
-/// The element of the output that an element of the updates goes to.
+/// The element of the output to which an element of the updates is written.
 std::int64_t place(const op::ScatterElements& scatter, const ConstTensor& indices, std::int64_t update) {
   const auto axis = static_cast<std::size_t>(scatter.axis);
   TensorShape to = coordinates(scatter.indices, update);
@@ -176,7 +175,7 @@ std::vector<std::int64_t> checked_indices(const Layer& layer, std::span<const vo
   }
   if (const auto* recurrent = std::get_if<op::Recurrent>(&layer);
       recurrent != nullptr && recurrent->initial_state && output == 0 && !result.empty()) {
-    // After many steps no result tells whether the initial state was read.
+    // After many steps, results do not show whether the initial state was read.
     const TensorShape &y = all.outputs[0].shape, &state = all.outputs[1].shape;
     const std::size_t ways = recurrent->batch_first ? 1 : 0;  // axis of directions in the states, of steps in y
     for (const auto place : sample_indices(element_count(state), samples)) {

@@ -10,7 +10,7 @@ Elements compute(const op::Loss& loss, const Query& query) {
   const std::int64_t classes = loss.x[1], inner = loss.x[2];
   const ConstTensor &x = query.input(0), &target = query.input(1);
   const auto begin_of = [&](std::int64_t place) { return place / inner * classes * inner + place % inner; };
-  // The logarithm of the sum of a place's exponentials, where the scores are not logarithms of probabilities yet.
+  // The logarithm of the sum of exponentials at a position, or 0 if the scores already are logarithms of probabilities.
   const auto log_sum = [&](std::int64_t place) {
     if (!loss.softmax) return 0.0;
     const std::int64_t begin = begin_of(place), end = begin + classes * inner;

@@ -38,8 +38,8 @@ Elements compute(const op::MatMul& product, const Query& query) {
 }
 
 Elements compute(const op::Einsum& einsum, const Query& query) {
-  // The labels that are summed over, with their extents, behind those of the result: a point of the whole space is one
-  // coordinate a label.
+  // The labels that are summed over, with their extents, follow those of the result. A point of the whole space has one
+  // coordinate per label.
   TensorShape summed, extents;
   const auto collect = [&](const TensorShape& labels) {
     for (auto label : labels)

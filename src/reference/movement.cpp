@@ -51,7 +51,7 @@ Elements compute(const op::Slice& slice, const Query& query) {
 
 namespace {
 
-/// Where a cell at `i` outside [0, size) takes its element from.
+/// The index from which a cell at `i` outside [0, size) takes its element.
 std::int64_t padded(op::PadMode mode, std::int64_t i, std::int64_t size) {
   switch (mode) {
     case op::PadMode::edge: return std::clamp<std::int64_t>(i, 0, size - 1);
@@ -110,7 +110,7 @@ Elements compute(const op::Trilu& trilu, const Query& query) {
 Elements compute(const op::Generate& generate, const Query& query) {
   const Parameters& parameters = query.parameters;
   const auto period = static_cast<double>(generate.y[0] - (parameters.periodic ? 0 : 1));
-  const auto turn = [&](std::int64_t i) {  // cosine of a part of the window
+  const auto turn = [&](std::int64_t i) {  // cosine at a position in the window
     return [angle = 2 * std::numbers::pi * static_cast<double>(i) / period](double turns) {
       return std::cos(turns * angle);
     };

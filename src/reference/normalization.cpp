@@ -8,7 +8,7 @@ namespace benanza::reference {
 
 namespace {
 
-/// Mean and variance of consecutive elements `x(i)`, the variance in a second pass as the definition has it.
+/// Mean and variance of consecutive elements `x(i)`, with the variance in a second pass, as in its definition.
 struct Statistics {
   double mean = 0;
   double variance = 0;

@@ -25,15 +25,15 @@ DynamicRange dynamic_range(const ConstTensor& x, DataType to) {
   return {.scale = scale, .zero_point = std::clamp(std::nearbyint(least - smallest / scale), least, largest)};
 }
 
-/// Which entry of a list of scales belongs to an element: one for all, one a channel, or one a block of channels and
-/// inner place.
+/// The index of the scale of an element: there is one for all, one per channel, or one per block of channels and inner
+/// position.
 std::int64_t channel(const TensorShape& x, std::int64_t block, const ConstTensor& scales, std::int64_t flat) {
   const std::int64_t c = flat / x[2] % x[1];
   if (block > 0) return (flat / (x[1] * x[2]) * scales.shape[1] + c / block) * x[2] + flat % x[2];
   return element_count(scales.shape) == 1 ? 0 : c;
 }
 
-/// y = saturate(round(x / scale) + zero_point). The quotient is rounded to the type of x first, as ONNX computes it.
+/// y = saturate(round(x / scale) + zero_point). The quotient is rounded to the type of x first, as in ONNX.
 double quantized(double x, double scale, double zero_point, DataType from, DataType to) {
   const double quotient = scale == 0 ? 0 : round_to(from, x / scale);
   return is_float(to) ? round_to(to, quotient + zero_point) : round_to(to, std::nearbyint(quotient) + zero_point);

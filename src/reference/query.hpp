@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Query: what is asked of an operator's loops.
+// Query: a request to an operator's loops.
 #pragma once
 
 #include <benanza/plan/const_tensor.hpp>
@@ -12,7 +12,7 @@
 
 namespace benanza::reference {
 
-/// Inputs with their shapes, and the wanted elements of one output.
+/// Inputs with their shapes, and the requested elements of one output.
 struct Query {
   std::vector<ConstTensor> inputs{};
   std::size_t output = 0;
@@ -22,7 +22,7 @@ struct Query {
   [[nodiscard]] const ConstTensor& input(std::size_t i) const { return inputs[i]; }
   [[nodiscard]] std::size_t size() const { return indices.size(); }
 
-  /// `value(flat index)` for each wanted element.
+  /// `value(flat index)` for each requested element.
   template <class Value>
   [[nodiscard]] std::vector<double> map(Value value) const {
     std::vector<double> result(size());
@@ -30,8 +30,8 @@ struct Query {
     return result;
   }
 
-  /// Visits the wanted elements that share a `key(flat index)` together: `body(key, positions)`, positions into
-  /// `indices`.
+  /// Visits requested elements with the same `key(flat index)` together. Calls `body(key, positions)`, with positions
+  /// in `indices`.
   template <class Key, class Body>
   void for_each_group(Key key, Body body) const {
     std::vector<std::pair<std::int64_t, std::size_t>> keyed;

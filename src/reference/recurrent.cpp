@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers: ONNX's equations of RNN, GRU and LSTM with the default activations. Gates lie in
-// ONNX's order: LSTM input, output, forget, cell; GRU update, reset, hidden.
+// Recurrent layers: ONNX's equations of RNN, GRU and LSTM with the default activations. Gates are in ONNX's order: LSTM
+// input, output, forget, cell; GRU update, reset, hidden.
 #include "evaluate.hpp"
 #include "function.hpp"
 #include <benanza/reference/recurrent_steps.hpp>
@@ -11,7 +11,7 @@ namespace benanza::reference {
 
 namespace {
 
-/// With separate accumulators, so that additions need not wait for each other.
+/// Uses separate accumulators, so that additions do not wait for each other.
 template <class T>
 double dot(const T* a, const double* b, std::size_t length) {
   constexpr std::size_t lanes = 8;
@@ -36,7 +36,7 @@ struct Outputs {
   std::vector<double> y{}, y_h{}, y_c{};
 };
 
-/// `T` holds weights without loss: float, but double where they are.
+/// `T` represents the weights exactly: float, or double if they are double.
 template <class T>
 class Recurrence {
  public:
@@ -65,7 +65,7 @@ class Recurrence {
     y_.resize(steps_ * directions * batch_ * hidden_);
   }
 
-  /// Forwards, keeping what a gradient reads of each step.
+  /// The forward pass. Keeps what a gradient reads from each step.
   RecurrentSteps run_and_keep() {
     const std::size_t states = steps_ * size(op_.directions) * batch_ * hidden_;
     if (op_.cell != op::Cell::rnn) kept_.gates.resize(states * (gates_ + (op_.linear_before_reset ? 1 : 0)));
@@ -78,7 +78,7 @@ class Recurrence {
     for (std::size_t direction = 0; direction < size(op_.directions); ++direction) run_direction(direction);
     if (!op_.batch_first) return {std::move(y_), std::move(h_), std::move(c_)};
     const std::size_t directions = size(op_.directions);
-    // steps, directions, batch, hidden to batch, steps, directions, hidden
+    // from steps, directions, batch, hidden to batch, steps, directions, hidden
     return {swapped(y_, steps_ * directions, batch_, hidden_), swapped(h_, directions, batch_, hidden_),
             swapped(c_, directions, batch_, hidden_)};
   }
@@ -86,7 +86,7 @@ class Recurrence {
  private:
   static std::size_t size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-  /// a x b x inner as b x a x inner.
+  /// Transposes a x b x inner to b x a x inner.
   static std::vector<double> swapped(const std::vector<double>& from, std::size_t a, std::size_t b, std::size_t inner) {
     std::vector<double> to(from.size());
     for (std::size_t i = 0; i < a; ++i)
@@ -99,7 +99,7 @@ class Recurrence {
     const std::size_t rows = gates_ * hidden_;
     const T* w = w_.data() + direction * rows * input_;
     const T* r = r_.data() + direction * rows * hidden_;
-    // All steps' products with the inputs at once: each row of w is read one time.
+    // The products of all steps with the inputs, at once: each row of w is read only once.
     std::vector<double> from_input(steps_ * batch_ * rows);
     for (std::size_t row = 0; row < rows; ++row)
       for (std::size_t i = 0; i < steps_ * batch_; ++i)
@@ -124,13 +124,13 @@ class Recurrence {
     }
   }
 
-  /// Notes a gate's value, if anybody wants it, and hands it on.
+  /// Records a gate's value if requested. Returns it.
   double noted(std::size_t gate, std::size_t j, double value) {
     if (gates_here_ != nullptr) gates_here_[gate * hidden_ + j] = value;
     return value;
   }
 
-  /// One step of one sequence: `wx` and `rh` are the products of all gates.
+  /// Computes one step of one sequence. `wx` and `rh` are the products of all gates.
   void update(std::size_t direction, const double* wx, const double* rh, const T* r, std::size_t state) {
     const std::size_t rows = gates_ * hidden_;
     const double* wb = b_.data() + direction * 2 * rows;
@@ -182,8 +182,8 @@ class Recurrence {
   std::vector<double> x_;
   std::vector<T> w_, r_;
   std::vector<double> b_{}, h_{}, c_{}, p_{}, y_{};
-  RecurrentSteps kept_{};         // empty: nobody wants it
-  double* gates_here_ = nullptr;  // gates of the step and the image that are computed
+  RecurrentSteps kept_{};         // empty if not requested
+  double* gates_here_ = nullptr;  // gates of the current step and image
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient of recurrent layers: the chain rule through ONNX's equations, from the last step that forward has taken to
-// the first. Gates lie in ONNX's order.
+// Gradient of recurrent layers: the chain rule through ONNX's equations, from the last step of the forward pass to the
+// first. Gates are in ONNX's order.
 #include "evaluate.hpp"
 
 #include <cmath>
@@ -53,7 +53,7 @@ class BackwardRecurrence {
 
   RecurrentGradients run() {
     for (std::size_t way = 0; way < ways_; ++way) {
-      const bool from_end = way == 1 || op_.reverse;  // as forward goes
+      const bool from_end = way == 1 || op_.reverse;  // direction of the forward pass
       for (std::size_t i = steps_; i-- > 0;) {
         const std::size_t t = from_end ? steps_ - 1 - i : i;
         for (std::size_t n = 0; n < batch_; ++n) step(way, t, i == 0 ? t : from_end ? t + 1 : t - 1, i == 0, n);

@@ -10,7 +10,7 @@ namespace benanza::reference {
 
 namespace {
 
-/// What the elements seen so far come to.
+/// The reduction of the elements seen so far.
 class Accumulator {
  public:
   Accumulator(const op::Reduce& reduce, bool select_last) : reduce_(reduce), select_last_(select_last) {
@@ -63,7 +63,7 @@ class Accumulator {
     }
   }
 
-  /// Keeps the sum relative to the largest element, so that nothing overflows.
+  /// Keeps the sum relative to the largest element to avoid overflow.
   void add_exponential(double x) {
     if (x <= value_) {
       scaled_sum_ += value_ == x ? 1 : std::exp(x - value_);
@@ -124,7 +124,7 @@ Elements compute(const op::TopK& top_k, const Query& query) {
   query.for_each_group(row_of, [&](std::int64_t which, std::span<const std::size_t> positions) {
     const std::int64_t begin = which / inner * length * inner + which % inner;
     for (std::int64_t i = 0; i < length; ++i) row[static_cast<std::size_t>(i)] = {x[begin + i * inner], i};
-    // Among equal values, the one with the lower index comes first (ONNX TopK).
+    // If values are equal, the one with the lower index comes first (ONNX TopK).
     std::partial_sort(row.begin(), row.begin() + top_k.k, row.end(), [&](const auto& a, const auto& b) {
       if (a.first != b.first) return top_k.largest ? a.first > b.first : a.first < b.first;
       return a.second < b.second;

@@ -58,14 +58,14 @@ void check(const Operands& operands, std::span<const void* const> inputs, std::s
                        std::to_string(count));
 }
 
-/// Integer results of accumulating and of scaled operators: rounded to nearest even, shifted, saturated.
+/// Integer results of accumulating and of scaled operators are rounded to nearest even, shifted and saturated.
 void round_and_saturate(DataType type, const Parameters& parameters, std::span<double> values) {
   const auto [least, largest] = integer_range(type);
   for (double& value : values) value = std::clamp(std::nearbyint(value) + parameters.zero_point_y, least, largest);
 }
 
-/// Element-wise operators on quantised tensors compute in floats between two roundings, unless the operator is one of
-/// integers.
+/// Element-wise operators on quantised tensors compute in floats between two roundings, unless the operator is defined
+/// on integers.
 bool computes_in_floats(const Layer& layer) {
   if (!is_8_bit(type(layer))) return false;
   if (const auto* binary = std::get_if<op::Binary>(&layer)) return binary->scaled;

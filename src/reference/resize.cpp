@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize: ONNX's coordinate transformations and interpolations, one axis' weights times the next axis'.
+// Resize: ONNX's coordinate transformations and interpolations, as products of the weights of each axis.
 #include "evaluate.hpp"
 #include "index.hpp"
 
@@ -79,7 +79,7 @@ class Axis {
   [[nodiscard]] std::vector<Neighbour> neighbours(double x, std::int64_t reach, Weight weight) const {
     std::vector<Neighbour> result;
     double sum = 0;
-    const double shrink = resize_.antialias ? std::max(1 / scale_, 1.0) : 1;  // weights reach as many more cells
+    const double shrink = resize_.antialias ? std::max(1 / scale_, 1.0) : 1;  // factor on the reach of weights
     const double span = static_cast<double>(reach) * shrink;
     const auto left = static_cast<std::int64_t>(std::floor(x));
     const auto first = shrink == 1 ? left - reach + 1 : static_cast<std::int64_t>(std::ceil(x - span));
@@ -102,7 +102,7 @@ class Axis {
   double scale_;
 };
 
-/// Sum over the taps of axis `i` and those behind it.
+/// Sum over the taps of axis `i` and those of the following axes.
 double interpolate(const ConstTensor& x, std::span<const std::vector<Neighbour>> taps, std::size_t i,
                    std::int64_t base) {
   if (i == taps.size()) return x[base];
@@ -128,7 +128,7 @@ Elements compute(const op::Resize& resize, const Query& query) {
   });
 }
 
-/// dx is the sum over the results that an element is a tap of, of dy times the tap's weight.
+/// dx is the sum of dy times the tap's weight over all results of which the element is a tap.
 Elements compute(const op::ResizeGradient& gradient, const Query& query) {
   const op::Resize resize{.type = gradient.type,
                           .x = gradient.x,
@@ -137,7 +137,7 @@ Elements compute(const op::ResizeGradient& gradient, const Query& query) {
                           .coordinates = gradient.coordinates,
                           .rounding = gradient.rounding,
                           .antialias = gradient.antialias};
-  std::vector<std::vector<std::vector<Neighbour>>> readers;  // by axis and element: results, with their weights
+  std::vector<std::vector<std::vector<Neighbour>>> readers;  // by axis and element: results with their weights
   for (std::size_t i = 0; i < resize.x.size(); ++i) {
     const Axis axis(resize, i, query.parameters);
     auto& of_axis = readers.emplace_back(static_cast<std::size_t>(resize.x[i]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample, RoiAlign and DeformConv: elements between those of a tensor.
+// GridSample, RoiAlign and DeformConv: interpolation between the elements of a tensor.
 #include "evaluate.hpp"
 #include "index.hpp"
 
@@ -9,7 +9,7 @@ namespace benanza::reference {
 
 namespace {
 
-/// What `x` has at `at`, interpolated between four neighbours; those outside are 0.
+/// The value of `x` at a position, interpolated between four neighbours. Those outside are 0.
 double bilinear(const ConstTensor& x, std::int64_t base, std::int64_t height, std::int64_t width, double row,
                 double column) {
   const auto top = static_cast<std::int64_t>(std::floor(row)), left = static_cast<std::int64_t>(std::floor(column));
@@ -36,7 +36,7 @@ class GridAxis {
     std::int64_t at = 0;  // below 0: padding
     double weight = 1;
   };
-  /// The cells that a position in [-1, 1] is made of.
+  /// The cells from which the value at a position in [-1, 1] is interpolated.
   [[nodiscard]] std::vector<Tap> taps(double position) const {
     const auto size = static_cast<double>(size_);
     double x = sample_.align_corners ? (position + 1) / 2 * (size - 1) : ((position + 1) * size - 1) / 2;
@@ -68,7 +68,7 @@ class GridAxis {
     }
     return -1;
   }
-  /// Mirrored at both borders until it lies between them.
+  /// Mirrors x at both borders until it is between them.
   [[nodiscard]] double reflected(double x) const {
     const double span = largest_ - least_;
     if (span <= 0) return least_;
@@ -96,13 +96,13 @@ double sum_of_taps(const ConstTensor& x, std::span<const std::vector<GridAxis::T
 /// A box's cells.
 struct Box {
   double top = 0, left = 0, cell_height = 0, cell_width = 0;
-  std::int64_t rows = 0, columns = 0;  // samples of a cell
+  std::int64_t rows = 0, columns = 0;  // samples per cell
 };
 Box box_of(const op::RoiAlign& align, const Query& query, std::int64_t i) {
   const double scale = query.parameters.box_scale, shift = align.half_pixel ? 0.5 : 0;
   const auto corner = [&](std::int64_t k) { return query.input(1)[i * 4 + k] * scale - shift; };
   double width = corner(2) - corner(0), height = corner(3) - corner(1);
-  if (!align.half_pixel) {  // boxes of nothing are one cell of x
+  if (!align.half_pixel) {  // a box has at least the size of one cell of x
     width = std::max(width, 1.0);
     height = std::max(height, 1.0);
   }
@@ -116,8 +116,8 @@ Box box_of(const op::RoiAlign& align, const Query& query, std::int64_t i) {
   return box;
 }
 
-/// ONNX RoiAlign: a sample up to one cell outside x is moved to its border; others are 0. The maximum is of the
-/// weighted neighbours.
+/// ONNX RoiAlign: a sample up to one cell outside x is moved to its border; those farther away are 0. The maximum is
+/// taken over the weighted neighbours.
 double sample_of(const op::RoiAlign& align, const ConstTensor& x, std::int64_t base, double row, double column) {
   const std::int64_t height = align.x[2], width = align.x[3];
   if (row < -1 || row > static_cast<double>(height) || column < -1 || column > static_cast<double>(width)) return 0;
@@ -144,7 +144,7 @@ Elements compute(const op::GridSample& sample, const Query& query) {
   return query.map([&](std::int64_t flat) {
     const std::int64_t image = flat / points / sample.x[1], place = image * points + flat % points;
     std::vector<std::vector<GridAxis::Tap>> taps;
-    for (std::size_t axis = 0; axis < axes; ++axis)  // the grid names the last axis first
+    for (std::size_t axis = 0; axis < axes; ++axis)  // the grid has the last axis first
       taps.push_back(GridAxis(sample, axis)
                          .taps(query.input(
                              1)[(place + 1) * static_cast<std::int64_t>(axes) - 1 - static_cast<std::int64_t>(axis)]));

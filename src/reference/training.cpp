@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of pools, of losses and of look-ups, and an optimizer's step.
+// Gradients of pools, losses and look-ups, and an optimizer's step.
 #include "evaluate.hpp"
 #include "index.hpp"
 #include <benanza/detail/window.hpp>
@@ -14,7 +14,8 @@ detail::Window window_of(const op::PoolGradient& pool, std::size_t axis) {
   return detail::window(pool.x, axis, pool.kernel[axis], pool.pads, pool.strides, pool.dilations);
 }
 
-/// How many cells an average at `at` is taken over: those inside of x or, with include_pad, of the padding.
+/// The number of cells over which an average at `at` is taken: those inside x or, with include_pad, inside the padded
+/// x.
 double counted_cells(const op::PoolGradient& pool, const TensorShape& at) {
   double inside = 1, whole = 1;
   for (std::size_t i = 0; i < pool.kernel.size(); ++i) {
@@ -31,7 +32,7 @@ double counted_cells(const op::PoolGradient& pool, const TensorShape& at) {
   return std::max(pool.include_pad ? whole : inside, 1.0);
 }
 
-/// dx at `at` (N C spatial...): over the windows that have it as a tap.
+/// dx at `at` (N C spatial...): the sum over the windows of which it is a tap.
 double average_gradient(const op::PoolGradient& pool, const ConstTensor& dy, const TensorShape& at) {
   const TensorShape y = pool.y(), places = part(y, 2, y.size());
   const std::int64_t base = (at[0] * pool.x[1] + at[1]) * element_count(places);
@@ -70,8 +71,8 @@ Elements compute(const op::PoolGradient& pool, const Query& query) {
   return result;
 }
 
-/// With softmax dx = (exp(log_prob) - one at the target) of a place times the gradient of its loss, without dx = minus
-/// that gradient at the target.
+/// With softmax, dx = (exp(log_prob) - one at the target) at a position, times the gradient of its loss. Without
+/// softmax, dx = minus that gradient at the target.
 Elements compute(const op::LossGradient& loss, const Query& query) {
   const std::int64_t classes = loss.x[1], inner = loss.x[2];
   const ConstTensor &dy = query.input(0), &target = query.input(loss.target());

@@ -10,7 +10,7 @@ namespace benanza::reference {
 
 namespace {
 
-/// The leaf that a row of x ends at, counted over all trees.
+/// The leaf that a row of x reaches, numbered over all trees.
 std::int64_t leaf_of(const op::TreeEnsemble& forest, const Query& query, std::int64_t tree, std::int64_t row) {
   const ConstTensor &x = query.input(0), &features = query.input(1), &splits = query.input(2);
   std::int64_t at = 0;
@@ -22,7 +22,7 @@ std::int64_t leaf_of(const op::TreeEnsemble& forest, const Query& query, std::in
   return forest.first_leaf(tree) + at - ((std::int64_t{1} << forest.depth(tree)) - 1);
 }
 
-/// A target that no tree has a weight for has score 0.
+/// A target for which no tree has a weight has score 0.
 Elements aggregated(const op::TreeEnsemble& forest, const Query& query, std::int64_t row) {
   std::vector<std::optional<double>> scores(static_cast<std::size_t>(forest.targets));
   for (std::int64_t tree = 0; tree < forest.trees; ++tree) {
