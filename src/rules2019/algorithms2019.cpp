@@ -10,8 +10,8 @@ namespace benanza {
 
 namespace {
 
-/// The rows of a convolution; of one without padding also those of the same convolution that pads itself: an engine may
-/// have padded x by a kernel of its own.
+/// The rows of a convolution. For one without padding, also those of the same convolution with padding, since an engine
+/// may have padded x with a separate kernel.
 struct Found {
   const std::vector<Call2019>* rows = nullptr;
   bool padded_before = false;
@@ -48,7 +48,7 @@ Found rows_of(const op::Conv& conv, const Results2019& results) {
   return {};
 }
 
-/// The height and width that the kernel passes over.
+/// The height and width over which the kernel moves.
 std::vector<std::int64_t> padded_size(const op::Conv& conv) {
   std::vector<std::int64_t> size(conv.x.begin() + 2, conv.x.end());
   for (std::size_t i = 0; i < conv.pads.size(); ++i) size[i % size.size()] += conv.pads[i];

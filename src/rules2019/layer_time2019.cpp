@@ -37,7 +37,7 @@ std::optional<detail::WindowAxes> axes_of(const Node& node, const Graph& graph) 
 
 LayerTime2019 missing(std::string reason) { return {.reason = std::move(reason)}; }
 
-/// Adds the fastest call of that key which `accept` allows; false where there is none, with the reason.
+/// Adds the fastest call of that key that `accept` allows. If there is none, returns false and sets the reason.
 bool add_call(LayerTime2019& time, const Results2019& results, const std::string& key, const Accept& accept) {
   const auto found = results.calls.find(key);
   const Call2019* best = nullptr;
@@ -60,7 +60,7 @@ bool add_call(LayerTime2019& time, const Results2019& results, const std::string
   return true;
 }
 
-/// The convolution's calls; nothing, with the reason, for one that 2019 could not measure.
+/// The convolution's calls. For one that 2019 could not measure, returns an empty result and sets `reason`.
 std::optional<ConvCall2019> conv_call(const Node& node, const Graph& graph, std::string& reason) {
   const auto axes = axes_of(node, graph);
   if (!axes || axes->axes.size() != 2) {
@@ -104,7 +104,7 @@ LayerTime2019 conv_time(const Node& node, const Graph& graph, const Results2019&
   const Seconds forward = time.time;
   if (node.has_input(2) &&
       !add_call(time, results, shape_key_2019("ADD_TENSOR", type, graph.output(node, 0).dims), {})) {
-    LayerTime2019 half = missing("its bias: " + time.reason);  // what is known is not the time of the layer
+    LayerTime2019 half = missing("its bias: " + time.reason);  // the known part is not the time of the layer
     half.backend = time.backend;
     return half;
   }
@@ -138,7 +138,7 @@ LayerTime2019 gemm_time(const Node& node, const Graph& graph, const Results2019&
   LayerTime2019 time{.backend = "cublas"};
   const std::string type = type_text(graph.input(node, 0));
   if (add_call(time, results, call->key(type), {})) return time;
-  // Known of VGG: the first dense layer was measured with the depth of the tensor before it was flattened.
+  // Known for VGG: the first dense layer was measured with the depth of the tensor before it was flattened.
   for (const auto& [key, rows] : results.calls) {
     const std::string prefix = "GEMV_FWD/" + type + "/m=" + std::to_string(call->m == 1 ? call->n : call->m) + "/k=";
     if (!key.starts_with(prefix)) continue;
@@ -151,8 +151,8 @@ LayerTime2019 gemm_time(const Node& node, const Graph& graph, const Results2019&
   return time;
 }
 
-/// The algorithms by which 2019 measured an activation; empty for a function that it did not measure. LeakyRelu and
-/// PRelu stood as Relu there.
+/// The algorithms with which 2019 measured an activation. Empty for a function that it did not measure. It measured
+/// LeakyRelu and PRelu as Relu.
 std::vector<std::string_view> activations_of(std::string_view op_type) {
   if (op_type == "Relu" || op_type == "LeakyRelu" || op_type == "PRelu") return {"relu", "clipped_relu"};
   if (op_type == "Sigmoid") return {"sigmoid"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of layers from the tables that the original printed. Rows belong to layers by name. A convolution has a row for
-// each of its two calls; a layer with several outputs was printed once for each (Dropout), and counts once.
+// Times of layers from the tables that the original printed. Rows are assigned to layers by name. A convolution has a
+// row for each of its two calls. A layer with several outputs (Dropout) was printed once for each, and counts once.
 #include "layer_time2019.hpp"
 #include <benanza/error.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 
 using Rows = std::vector<const PrintedRow2019*>;
 
-/// The table's rows of the model at its batch size. Throws InputError where there are none.
+/// The table's rows of the model at its batch size. Throws InputError if there are none.
 Rows rows_of(const Graph& graph, const Results2019& results) {
   Rows rows;
   for (const auto& row : results.printed)
@@ -29,8 +29,7 @@ Rows rows_of(const Graph& graph, const Results2019& results) {
   return rows;
 }
 
-/// Rows by node. A name that was cut (`resnetv17_conv...`) is that of the first node it may be of which has no rows
-/// yet.
+/// Rows by node. A truncated name (`resnetv17_conv...`) is assigned to the first matching node that has no rows yet.
 std::map<std::string, Rows> by_node(const Graph& graph, const Rows& rows, std::vector<std::string>& warnings) {
   std::map<std::string, Rows> result;
   for (const auto& node : graph.nodes) result[node.name];
@@ -65,8 +64,8 @@ std::string count_text(double value) {
   return text;
 }
 
-/// Why the row is of another product than the node: its theoretical FLOPs, two per multiply-add and one per addition of
-/// the bias, give another depth. Empty when it is not.
+/// Why the row is of a different product from the node: its theoretical FLOPs, two per multiply-add and one per
+/// addition of the bias, imply another depth. Empty if the depth is the same.
 std::string other_depth(const Node& node, const Graph& graph, const PrintedRow2019& row) {
   if (row.flops <= 0 || (node.op_type != "Gemm" && node.op_type != "MatMul")) return {};
   const auto call = gemm_call_2019(node, graph);
@@ -77,9 +76,9 @@ std::string other_depth(const Node& node, const Graph& graph, const PrintedRow20
   return "its row was measured with k = " + count_text(depth) + ", the layer has k = " + std::to_string(call->k);
 }
 
-/// Whether the original did not see the convolution's padding: it read `pads` only, and the ONNX zoo's files of these
-/// models have `auto_pad` instead. No row says with which padding it was measured, so it is known by the model, however
-/// the given graph spells its padding.
+/// Whether the original ignored the convolution's padding: it read only `pads`, and the ONNX zoo's files of these
+/// models have `auto_pad` instead. Rows do not give the padding with which they were measured. The model therefore
+/// decides, however the given graph specifies its padding.
 bool is_padding_unseen(const Node& node, const Graph& graph) {
   constexpr std::array<std::string_view, 3> models{"Emotion-FerPlus", "MNIST", "Tiny_YOLO-v2"};
   const bool known = std::find(models.begin(), models.end(), graph.name) != models.end();

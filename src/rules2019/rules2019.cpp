@@ -15,7 +15,7 @@ namespace {
 
 using namespace rules2019;
 
-/// One form: what each occurrence takes, and as which layer it counts.
+/// One form: the time of each occurrence, and the layer as which it counts.
 struct FormTimes {
   Form form = Form::single;
   std::vector<LayerTime2019> times{};
@@ -55,7 +55,7 @@ std::optional<ElementwiseFn> function_of(const std::string& op_type) {
   return std::nullopt;
 }
 
-/// A convolution with bias becomes one call where such a call was timed and is not slower than what it replaces.
+/// A convolution with bias becomes one call if such a call was timed and is not slower than the calls that it replaces.
 FormTimes fused_form(const Graph& graph, const LayerGraph& layers, const Results2019& results, FormTimes form) {
   form.form = Form::fused;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -97,7 +97,7 @@ Seconds path_without_last(const FormTimes& form, const LayerGraph& layers) {
   return finish[last];
 }
 
-/// The sum with the algorithms that cuDNN advised, where the database says which.
+/// The sum with the algorithms that cuDNN advised, if the database has them.
 Seconds advised_total(const FormTimes& form) {
   Seconds sum{};
   for (const auto& time : form.times) sum += time.advised.value_or(time.time);
@@ -114,7 +114,7 @@ Measurement measurement_of(const LayerTime2019& time, const std::string& signatu
           .p90 = time.time};
 }
 
-/// Rows of one form, a layer and its time each once, and the graph that names them.
+/// Adds the rows of one form, each combination of a layer and a time once, and the graph that refers to them.
 void add_form(Analysis& analysis, const FormTimes& form, const LayerGraph& layers, const CriticalPath& path) {
   std::vector<LayerRow> rows;
   std::map<std::string, std::size_t> index;
@@ -180,7 +180,7 @@ Coverage coverage_of(const FormTimes& form) {
   return result;
 }
 
-/// Each defect once, with the nodes that it touches.
+/// Adds one warning per defect, with the nodes that it affects.
 void warn_of_defects(const FormTimes& form, const LayerGraph& layers, std::vector<std::string>& warnings) {
   std::map<std::string, std::vector<std::string>> nodes;
   for (std::size_t i = 0; i < form.times.size(); ++i)
@@ -203,7 +203,7 @@ Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
                        "): the rules of 2019 know no control flow");
   const ModelLayers model = make_model_layers(graph);
   const LayerGraph& layers = model.single;
-  // What does not depend on times: sizes of the model, its FLOPs and bytes.
+  // The results that do not depend on times: sizes of the model, its FLOPs and bytes.
   Analysis2019 result{.analysis = analyze(model, {}, {.threads = 1, .analytic = true})};
   Analysis& analysis = result.analysis;
   analysis.analytic = false;
@@ -222,7 +222,7 @@ Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
     const CriticalPath path = critical_path(form->seconds(), predecessors);
     const bool is_fused = form == &fused;
     add_form(analysis, *form, layers, path);
-    if (!form->has_times()) continue;  // nothing is known, which is not 0
+    if (!form->has_times()) continue;  // nothing is known, which differs from 0
     analysis[is_fused ? RungName::library_fused : RungName::library].bound = form->total();
     analysis[is_fused ? RungName::library_fused_parallel : RungName::library_parallel].bound = path.length;
     analysis.reference[is_fused ? "library_fused_parallel_without_last" : "library_parallel_without_last"] =

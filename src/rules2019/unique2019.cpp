@@ -24,7 +24,7 @@ void put(std::ostream& out, const Literal& value) {
   put(out, value.floats);
 }
 
-/// Operator, type and shape of each input, each attribute.
+/// Operator, type and shape of each input, and all attributes.
 std::string key_of(const Node& node, const Graph& graph) {
   std::ostringstream text;
   text << node.domain << (node.domain.empty() ? "" : ".") << node.op_type;

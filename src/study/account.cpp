@@ -22,7 +22,7 @@ const Measurement* fastest(const LayerRow& row, int threads, const Holds& holds)
   return best;
 }
 
-/// What a row's layers take longer by advice; nothing where no row of them was advised.
+/// The additional time of a row's layers with the advised algorithm. Empty if none of its candidates was advised.
 std::optional<Seconds> cost_of_advice(const LayerRow& row, int threads) {
   std::set<std::string> advising;
   for (const auto& candidate : row.candidates)
@@ -33,7 +33,7 @@ std::optional<Seconds> cost_of_advice(const LayerRow& row, int threads) {
   return (expected_time(*advised) - expected_time(*best)) * static_cast<double>(row.count);
 }
 
-/// The relative cost of advice is that of medians, and `library` is taken times that.
+/// The relative cost of advice is computed from medians, and `library` is scaled by it.
 std::optional<Seconds> advised_total(const Analysis& analysis) {
   const auto library = analysis[RungName::library].bound;
   Seconds all{}, cost{};

@@ -19,7 +19,7 @@ RungName rung_of(const Total2019& total) {
   return total.parallel ? RungName::library_parallel : RungName::library;
 }
 
-/// A total as a part of its account. What is padded is another model, and counts nothing.
+/// Adds a total to its account. A padded one is of another model and is not counted.
 void add(StudyAccount& account, const Total2019& total) {
   account.missing = std::max(account.missing, total.missing);
   if (total.padded) return;

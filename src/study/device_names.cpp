@@ -10,7 +10,7 @@ namespace benanza {
 
 namespace {
 
-/// The identity of a machine but for its device and the processors used.
+/// The identity of a machine without its device and the processors used.
 std::vector<std::string> traits_of(const Machine& machine) {
   constexpr double kib = 1024;
   std::vector<std::string> traits{machine.isa,

@@ -23,7 +23,7 @@ std::optional<Seconds> least(std::optional<Seconds> a, std::optional<Seconds> b)
   return a && b ? std::optional(std::min(*a, *b)) : a ? a : b;
 }
 
-/// The narrower type in which layer by layer takes least.
+/// The narrower type with the least layer-by-layer time.
 std::optional<DataType> narrow_type(const StudyAccount& account) {
   std::optional<DataType> best;
   for (const auto& [type, rungs] : account.in_types) {
@@ -33,7 +33,7 @@ std::optional<DataType> narrow_type(const StudyAccount& account) {
   return best;
 }
 
-/// The least of the rungs that libraries reach, in whatever type.
+/// The least of the rungs that libraries reach, over all types.
 std::optional<Seconds> lowest(const StudyAccount& account) {
   std::optional<Seconds> result;
   const auto take = [&result](const Rungs& rungs) {
@@ -46,7 +46,7 @@ std::optional<Seconds> lowest(const StudyAccount& account) {
   return result;
 }
 
-/// Whether at least fusion and branches side by side are in `lowest`.
+/// Whether `lowest` takes at least fusion and parallel branches into account.
 bool knows_all(const StudyAccount& account) {
   return rung_of(account.rungs, RungName::library_parallel) && rung_of(account.rungs, RungName::library_fused);
 }
@@ -82,7 +82,7 @@ void set_speedups(StudyRow& row, const std::vector<const StudyAccount*>& account
       break;
     }
   }
-  // The account with the most types tells most, among those that know all.
+  // Of the accounts for which `knows_all` holds, the one with the most types is the most informative.
   const StudyAccount* widest = nullptr;
   for (const auto* account : accounts)
     if (knows_all(*account) && (!widest || account->in_types.size() > widest->in_types.size())) widest = account;
@@ -107,7 +107,7 @@ StudyRow row_of(const Place& place, std::vector<const StudyAccount*> accounts) {
   return row;
 }
 
-/// Why the latency cannot be one of the model; empty: it can.
+/// Why the latency cannot be one of the model. Empty if it can.
 std::string doubt_about(const StudyRow& row, Seconds latency) {
   constexpr double most = 5;  // times faster than the best library calls: more than other algorithms gain
   if (const auto floor = rung_of(row.rungs, RungName::model_floor); floor && latency < *floor)
@@ -117,7 +117,7 @@ std::string doubt_about(const StudyRow& row, Seconds latency) {
   return bound && latency * most < *bound ? "below a fifth of every bound" : "";
 }
 
-/// One measurement that two files have.
+/// Whether two files contain the same measurement.
 bool is_same(const StudyLatency& a, const StudyLatency& b) {
   return a.framework == b.framework && a.type == b.type && a.time == b.time && a.lowest == b.lowest &&
          a.highest == b.highest && a.chosen_over_best == b.chosen_over_best;
@@ -150,7 +150,7 @@ class Means {
            std::optional<double> value) {
     if (!value) return;
     Values& values = values_[{row.device, row.batch, framework, quantity}];
-    if (!values.models.insert(row.model).second) return;  // speed-ups stand in the row of each framework
+    if (!values.models.insert(row.model).second) return;  // the row of each framework has the speed-ups
     values.all.push_back(*value);
     if (!row.partial()) values.complete.push_back(*value);
   }
@@ -177,7 +177,7 @@ class Means {
   std::map<std::tuple<std::string, std::int64_t, std::string, std::string>, Values> values_{};
 };
 
-/// What a mean goes over: an engine in another type is another one.
+/// The group over which a mean is taken: an engine with another type is a separate one.
 std::string framework_of(const StudyRow& row) {
   return row.framework + (row.type ? " in " + std::string(name(*row.type)) : "");
 }
@@ -196,7 +196,7 @@ std::vector<StudyMean> means_of(const std::vector<StudyRow>& rows) {
   return means.take();
 }
 
-/// A device's name that several devices of the accounts begin with says not which one is meant.
+/// Notes device names that are ambiguous because several devices of the accounts begin with them.
 void note_unclear_devices(Study& study, const std::set<std::string>& devices) {
   std::map<std::string, std::string> unclear;
   for (const auto& row : study.rows)
@@ -242,7 +242,7 @@ Study make_study(std::vector<StudyAccount> accounts, std::vector<StudyLatency> l
     auto& own = measured[place];
     if (std::any_of(own.begin(), own.end(), [&](const auto* other) { return is_same(*other, latency); })) continue;
     own.push_back(&latency);
-    by_place[place];  // a latency without a bound has a line too
+    by_place[place];  // a latency without a bound has a row, too
   }
   for (const auto& [place, own] : by_place) {
     const StudyRow row = row_of(place, own);

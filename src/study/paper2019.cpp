@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the paper of 2020 says (Li, Dakkak, Xiong, Hwu: Benanza; IPDPS 2020), held against its own data.
+// Compares the claims of the paper of 2020 (Li, Dakkak, Xiong, Hwu: Benanza; IPDPS 2020) with its own data.
 #include <benanza/study/make_study.hpp>
 #include <benanza/study/study2019.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr const char* v100 = "Tesla V100-SXM2-16GB";
 constexpr std::size_t models_of_paper = 30;  // a mean over fewer is not the paper's
 
-/// Whether a figure is what was published, to as many digits as that has.
+/// Whether a figure equals the published one, rounded to its number of digits.
 bool rounds_to(double found, const std::string& published) {
   const auto point = published.find('.');
   const auto digits = point == std::string::npos ? 0 : published.find_first_not_of("0123456789", point + 1);
@@ -67,8 +67,8 @@ void add_advice(const Study& study, std::vector<StudyClaim>& claims) {
   }
 }
 
-/// What the paper does not say, but plots: the totals of ResNet50-v1 layer by layer, by their own table. That of all
-/// models has a run of another day.
+/// Totals that the paper does not state but plots: those of ResNet50-v1 layer by layer, from their own table. The table
+/// of all models is from a run on another day.
 void add_totals(const Study& study, std::vector<StudyClaim>& claims) {
   const auto add = [&claims](const char* type, const Rungs& rungs) {
     if (const auto time = rung_of(rungs, RungName::library))

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* manifest_name = "manifest.csv";
 
-/// The name without what says the kind of file: `mxnet_b1_Squeezenet-v1.1` of
+/// The name without the suffixes for the kind of file: `mxnet_b1_Squeezenet-v1.1` of
 /// `mxnet_b1_Squeezenet-v1.1.nsys.sqlite.gz`.
 std::string stem_of(std::string name) {
   constexpr std::array<std::string_view, 17> kinds{
@@ -52,7 +52,7 @@ std::optional<std::int64_t> batch_of(const std::string& word) {
   return std::nullopt;
 }
 
-/// Where the model's name begins in the stem, and the model: the longest one that is in it.
+/// The position of the model's name in the stem, and the model: the one with the longest name that occurs in the stem.
 std::pair<std::size_t, std::string> model_in(const std::string& stem, const std::set<std::string>& models) {
   std::size_t begin = 0, longest = 0;
   std::string found;
