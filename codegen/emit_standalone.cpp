@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suites that stand alone, and reproducers, which are such a suite of one layer and one plan in one file.
+// Standalone suites, and reproducers. A reproducer is such a suite of one layer and one plan in one file.
 #include "standalone.hpp"
 #include "standalone_templates.hpp"
 #include "writer.hpp"
@@ -21,7 +21,7 @@ namespace codegen {
 
 namespace {
 
-/// A part that families share: `NAME.hpp`, its source `NAME.cpp` where it has one, and the part that it includes.
+/// A part that families share: `NAME.hpp`, its source `NAME.cpp` if it has one, and the part that it includes.
 struct StandalonePart {
   std::string_view name{}, header{}, source{}, below{};
 };
@@ -36,7 +36,7 @@ const StandalonePart& part_of(std::string_view name) {
       StandalonePart{"cudnn_backend", text::cudnn_backend_hpp, text::cudnn_backend_cpp, "cudnn"}};
   return *std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return part.name == name; });
 }
-/// The part and those below it, the lowest first.
+/// The part and those that it includes, the lowest first.
 std::vector<const StandalonePart*> parts_up_to(std::string_view name) {
   std::vector<const StandalonePart*> result;
   for (; !name.empty(); name = result.front()->below) result.insert(result.begin(), &part_of(name));
@@ -47,7 +47,7 @@ std::vector<const StandalonePart*> parts_up_to(std::string_view name) {
 struct StandaloneLibrary {
   std::string_view backend{};
   bool on_device = false;
-  std::string_view cmake{};  ///< what finds it and links it to `suite`
+  std::string_view cmake{};  ///< code that finds it and links it to `suite`
 };
 const std::array standalone_libraries{
     StandaloneLibrary{"onednn", false, text::cmake_onednn}, StandaloneLibrary{"openblas", false, text::cmake_openblas},
@@ -127,8 +127,8 @@ struct FamilyRow {
   const StandaloneFamily* family = nullptr;
   std::string fields{};
 };
-/// The row of a library's family that has the plan; where there is none, `reasons` says why, unless no family is for
-/// such layers.
+/// The row of a library's family that has the plan. If there is none, `reasons` says why, unless no family is for such
+/// layers.
 std::optional<FamilyRow> row_of(const Layer& layer, std::string_view backend, std::string_view plan,
                                 std::string& reasons) {
   const auto begins = [&](const StandaloneFamily& family) {
@@ -147,7 +147,7 @@ std::optional<FamilyRow> row_of(const Layer& layer, std::string_view backend, st
   return std::nullopt;
 }
 
-/// Without the include lines of the project's own headers, which stand before it in the one file.
+/// Removes the include lines of the project's own headers, which precede this text in the single file.
 std::string without_own_includes(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

@@ -18,7 +18,7 @@ struct Table {
   std::string rows{};
 };
 
-/// Its models are written behind it, indented deeper.
+/// The models of the layer follow it, indented more deeply.
 void append_row(std::string& rows, const UniqueLayer& unique) {
   rows += "    " + std::visit([](const auto& op) { return codegen::initializer(op); }, unique.layer) + ",\n";
   for (const auto& user : unique.users)
@@ -26,7 +26,7 @@ void append_row(std::string& rows, const UniqueLayer& unique) {
         "        // " + codegen::as_comment(user.model + " " + codegen::occurrences(user) + ": " + user.node) + "\n";
 }
 
-/// In the order of the list of operators, as the set has them.
+/// In the order of the list of operators, which is that of the set.
 std::vector<Table> tables_of(const LayerSet& layers) {
   std::vector<Table> tables;
   for (const auto& [signature, unique] : layers.layers()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of cuBLAS and cuBLASLt: matrix products, and convolutions that are one.
+// Rows of cuBLAS and cuBLASLt: matrix products, and convolutions that are matrix products.
 #include "standalone.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/model/quantization.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void refuse_cublas(const std::string& what) { refuse_row("cuBLAS", what); }
 
-/// A product, with what decides how it is called.
+/// A product, with everything that determines its call.
 struct Product {
   StridedProduct sizes{};
   bool trans_a = false, trans_b = false, constant_a = false, constant_b = false, channels_last = false;
@@ -26,7 +26,7 @@ struct Product {
 Product product_of(const op::MatMul& op) {
   if (op.b_type.value_or(op.type) != op.type) refuse_cublas("operands of two types");
   if (op.a_zero || op.b_zero) refuse_cublas("zero points other than 0");
-  const bool narrow = bits(op.type) == 8;  // operands lie along what is summed, whichever way the layer has them
+  const bool narrow = bits(op.type) == 8;  // operands are contiguous along k, whatever the layer's layout
   return {.sizes = strided_product(op, "cuBLAS"),
           .trans_a = op.trans_a && !narrow,
           .trans_b = op.trans_b || narrow,
@@ -37,8 +37,8 @@ Product product_of(const op::MatMul& op) {
           .post = op.post};
 }
 
-/// A convolution of one tap and stride 1 is a product: y = w x for each image, or with channels last y' = x' w' for all
-/// images.
+/// A convolution of one tap and stride 1 is a product: y = w x for each image, or with channels last, y' = x' w' for
+/// all images.
 Product product_of(const op::Conv& op, bool channels_last) {
   const auto all = [](const TensorShape& list, std::int64_t value) {
     return std::all_of(list.begin(), list.end(), [&](auto entry) { return entry == value; });
@@ -96,7 +96,7 @@ std::string sizes_text(const Product& p) {
   return text;
 }
 
-/// The epilogue of cuBLASLt, what plans are called with it, and its operands.
+/// The epilogue of cuBLASLt, the name of plans that have it, and its operands.
 std::string lt_epilogue(const Epilogue& post) {
   std::string name = "lt", activation;
   bool has_bias = false, has_c = false;
@@ -141,7 +141,7 @@ std::optional<std::string> cublaslt_product_row(const Layer& layer) {
   const auto* product = std::get_if<op::MatMul>(&layer);
   const auto* conv = std::get_if<op::Conv>(&layer);
   if (product == nullptr && conv == nullptr) return std::nullopt;
-  // A convolution with its channels last takes an epilogue; without one it is a product in either layout.
+  // A convolution with channels last can have an epilogue; without one, it is a product in either layout.
   const Product p = product != nullptr ? product_of(*product) : product_of(*conv, true);
   if (p.y != p.type && !(p.type == DataType::i8 && p.y == DataType::i32)) refuse_cublas("a result of another type");
   const bool sums = p.y == DataType::i32;

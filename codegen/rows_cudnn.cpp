@@ -72,7 +72,8 @@ std::string cudnn_post(const Epilogue& post, const Dims& y, std::size_t channel_
   return text.empty() ? "" : ", .post = {" + text + "}";
 }
 
-/// Whether one call does it: a bias, then maybe a tensor of the result's shape that is added, then maybe an activation.
+/// Whether one call can compute it: a bias, then optionally the addition of a tensor of the result's shape, then
+/// optionally an activation.
 bool fuses(const Epilogue& post) {
   if (!starts_with_bias(post)) return false;
   std::size_t at = 1;
@@ -117,7 +118,8 @@ std::optional<std::string> cudnn_backward_row(const Layer& layer) {
   }
   if (const auto* given = std::get_if<op::ConvTranspose>(&layer)) {
     const op::ConvTranspose op = detail::with_unit_height(*given);
-    // The convolution whose gradient it is takes its result and gives its operand; the weights lie as that one's.
+    // It is the gradient of a convolution that reads its result and returns its operand. The weights have that
+    // convolution's layout.
     const Dims y = dims_of(op.y());
     return cudnn_arithmetic(op.type) + fmt::format(", .x = {}, .w = {}, .y = {}", list(y), list(op.w), list(op.x)) +
            window_text(op) + (op.w_constant ? ", .constant_weights = true" : "") + cudnn_post(op.post, y, 1);
@@ -181,7 +183,7 @@ std::optional<std::string> cudnn_activation_row(const Layer& layer) {
   };
   const Epilogue* post = epilogue(layer);
   if (const auto* op = std::get_if<op::Unary>(&layer)) {
-    // What depends on no neighbour has any shape that has as many elements.
+    // If elements are independent of each other, any shape with the same number of elements will do.
     y = op->post.empty() ? Dims{element_count(op->x), 1, 1, 1} : dims_of(op->x);
     const PostOp first(op->fn, op->alpha, op->beta);
     append(first, cudnn_activation(first));

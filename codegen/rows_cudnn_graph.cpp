@@ -58,7 +58,7 @@ Dims packed(const Dims& dims) {
   return strides;
 }
 
-/// An operand without strides lies as its convolution's layout has it.
+/// An operand without strides is in the layout of its convolution.
 std::string operand(const char* name, const Dims& dims, const Dims& strides, bool weights) {
   return fmt::format(", .{} = {{.dims = {}{}{}}}", name, list(dims),
                      strides.empty() ? "" : ", .strides = " + list(strides), weights ? ", .weights = true" : "");
@@ -68,7 +68,7 @@ template <class Op>
 std::string graph_post(const Op& op, const Dims& y, std::size_t channel_axis) {
   const auto inputs = op.operands().inputs;
   std::string text;
-  std::size_t number = 2;  // behind the operands of the product
+  std::size_t number = 2;  // after the operands of the product
   for (const auto& step : op.post) {
     text += (text.empty() ? "{" : ", {") + pointwise(step);
     if (is_binary(step.fn)) {
@@ -117,7 +117,7 @@ std::string row(const op::MatMul& op) {
     if (op.y().size() > 3 && !step.shape.empty()) refuse_graph(step_name(step));
   const Dims y{p.batch, p.m, p.n}, a{p.stride_a == 0 ? 1 : p.batch, p.m, p.k},
       b{p.stride_b == 0 ? 1 : p.batch, p.k, p.n};
-  const bool along_k = op.trans_b || bits(op.type) == 8;  // where tensor cores take operands of 8 bits
+  const bool along_k = op.trans_b || bits(op.type) == 8;  // the layout in which tensor cores take 8-bit operands
   return head("product", op.type, op.y_type.value_or(op.type)) +
          operand("a", a, op.trans_a ? Dims{p.m * p.k, 1, p.m} : packed(a), op.a_constant) +
          operand("b", b, along_k ? Dims{p.k * p.n, 1, p.k} : packed(b), op.b_constant) + graph_post(op, y, 2) +

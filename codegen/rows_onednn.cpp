@@ -83,8 +83,8 @@ std::string binary_text(ElementwiseFn fn) {
   return std::string("dnnl::algorithm::") + found->second;
 }
 
-/// The steps from number `first` on, as a list; nothing where there are none. `operands`: dimensions of all binary
-/// steps, in order.
+/// The steps from number `first` on, as a list. Empty if there are none. `operands`: dimensions of all binary steps, in
+/// order.
 std::string post_text(const Epilogue& post, std::size_t first, const std::vector<Dims>& operands) {
   std::string text;
   std::size_t operand = 0;
@@ -120,7 +120,7 @@ std::vector<Dims> all_operands(const Epilogue& post, const Dims& y, std::size_t 
   return result;
 }
 
-/// Nothing for a layer that is not quantised.
+/// Empty for a layer that is not quantised.
 std::string scaling_text(const Layer& layer, DataType dst, std::int64_t channels, int mask) {
   const Quantization numbers = quantization(layer);
   std::string text;
@@ -143,7 +143,7 @@ std::optional<std::string> onednn_convolution_row(const Layer& layer) {
     w.front() /= op->group;
     w.insert(w.begin(), op->group);
   }
-  for (auto& dilation : dilations) --dilation;  // oneDNN counts what lies between two taps
+  for (auto& dilation : dilations) --dilation;  // oneDNN counts the elements between two taps
   const std::size_t spatial = y.size() - 2;
   const DataType dst = op->y_type.value_or(op->type);
   const bool biased = starts_with_bias(op->post);
@@ -163,7 +163,7 @@ std::optional<std::string> onednn_transposed_row(const Layer& layer) {
   if (op == nullptr) return std::nullopt;
   const Dims y = dims_of(op->y());
   const std::size_t spatial = y.size() - 2;
-  // ONNX has w as C M/group kernel, oneDNN names its dimensions group M/group C/group kernel.
+  // In ONNX, the dimensions of w are C M/group kernel; in oneDNN, they are group M/group C/group kernel.
   Dims w = dims_of(op->w), w_strides(w.size(), 1);
   for (std::size_t i = w.size(); i-- > 1;) w_strides[i - 1] = w_strides[i] * w[i];
   w[0] /= op->group;
@@ -176,7 +176,7 @@ std::optional<std::string> onednn_transposed_row(const Layer& layer) {
   Dims dilations = entries(op->dilations, 0, spatial, 1), pads_end = entries(op->pads, spatial, spatial, 0);
   const Dims output_padding = entries(op->output_padding, 0, spatial, 0);
   for (std::size_t i = 0; i < spatial; ++i) {
-    --dilations[i];                    // oneDNN counts what lies between two taps
+    --dilations[i];                    // oneDNN counts the elements between two taps
     pads_end[i] -= output_padding[i];  // oneDNN has no output padding; a negative pad does the same
   }
   const bool biased = starts_with_bias(op->post);
@@ -354,7 +354,7 @@ std::optional<std::string> onednn_reduction_row(const Layer& layer) {
   Dims x = dims_of(op->x), y = x;
   for (const auto axis : op->axes) y[static_cast<std::size_t>(axis)] = 1;
   if (x == y) refuse_onednn("a reduction of nothing");
-  // Adjacent dimensions that are all reduced or all kept are one.
+  // Merges adjacent dimensions that are all reduced or all kept.
   for (std::size_t i = 0; i + 1 < x.size();) {
     if ((y[i] == x[i]) != (y[i + 1] == x[i + 1]) && x[i] != 1 && x[i + 1] != 1) {
       ++i;

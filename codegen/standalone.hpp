@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suites that stand alone: which families of layers there are for each library, and how a layer becomes a row of a
-// family's table. The text around the rows is in standalone/: headers that families share, one source for each family.
+// Standalone suites: the families of layers for each library, and how a layer becomes a row of a family's table. The
+// text around the rows is in standalone/: headers that families share, one source for each family.
 #pragma once
 
 #include <benanza/codegen.hpp>
@@ -23,22 +23,23 @@ struct NoRow : std::runtime_error {
 
 /// One interface of a library.
 struct StandaloneInterface {
-  std::string_view backend{};  ///< whose plans its calls are
-  std::string_view part{};     ///< what its families include: `onednn` for `onednn.hpp`
-  std::string_view link{};     ///< options of the compiler for its libraries
-  /// What the names of its plans begin with; empty: what those of no other interface of the library do.
+  std::string_view backend{};  ///< the backend whose plans make its calls
+  std::string_view part{};     ///< the part that its families include: `onednn` for `onednn.hpp`
+  std::string_view link{};     ///< compiler options for its libraries
+  /// The prefix of the names of its plans. If empty, its plans are those without a prefix of another interface of the
+  /// library.
   std::string_view plans{};
 };
 
-/// The layers of one kind by one interface: one function that calls it, one table of layers.
+/// The layers of one kind for one interface: one function that calls it, and one table of layers.
 struct StandaloneFamily {
   const StandaloneInterface& by;
   std::string_view name{};  ///< name of its source and its function: `onednn_convolution`
   std::string_view text{};  ///< the template
-  /// The fields of a layer's row behind signature and work; nothing for a layer of another kind. Throws NoRow.
+  /// The fields of a layer's row after signature and work. Empty for a layer of another kind. Throws NoRow.
   std::optional<std::string> (*row)(const Layer& layer){};
 };
-/// THE list of families.
+/// The list of all families.
 [[nodiscard]] std::span<const StandaloneFamily> standalone_families();
 
 using Dims = std::vector<std::int64_t>;
@@ -50,19 +51,19 @@ using Dims = std::vector<std::int64_t>;
 [[nodiscard]] std::string float_text(double value);
 [[nodiscard]] std::string truth(bool value);
 [[nodiscard]] bool starts_with_bias(const Epilogue& post);
-/// Dimensions of an operand of the epilogue, of the result's rank.
+/// Dimensions of an operand of the epilogue, with the result's rank.
 [[nodiscard]] Dims operand_dims(const PostOp& op, std::span<const std::int64_t> y, std::size_t channel_axis);
 /// `count` entries of a list from `from` on; an empty list stands for `otherwise`.
 [[nodiscard]] Dims entries(const TensorShape& list, std::size_t from, std::size_t count, std::int64_t otherwise);
-/// Throws NoRow: `library` has no words for `what`.
+/// Throws NoRow: `library` cannot express `what`.
 [[noreturn]] void refuse_row(std::string_view library, const std::string& what);
 [[nodiscard]] std::string step_name(const PostOp& step);
 
-/// A product whose operands go through the batch in strides: 0 where one matrix serves all entries.
+/// A product whose operands have strides along the batch. A stride is 0 if one matrix is used for all entries.
 struct StridedProduct {
   std::int64_t m = 0, n = 0, k = 0, batch = 1, stride_a = 0, stride_b = 0;
 };
-/// Throws NoRow where an operand broadcasts along a part of the batch.
+/// Throws NoRow if an operand is broadcast along a part of the batch.
 [[nodiscard]] StridedProduct strided_product(const op::MatMul& op, std::string_view library);
 
 std::optional<std::string> onednn_convolution_row(const Layer& layer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of suites that stand alone, embedded from the files in standalone/.
+// The text of standalone suites, embedded from the files in standalone/.
 #pragma once
 
 #include <string_view>

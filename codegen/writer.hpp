@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writer: values as C++ source text. One `append_code` for each type of field that operators have, as
-// detail/field_text.hpp has one `append_text`; what comes from a model reaches the code through `as_comment` and
-// `as_word` only.
+// detail/field_text.hpp has one `append_text`; text from a model enters the code only through `as_comment` and
+// `as_word`.
 #pragma once
 
 #include <benanza/detail/field_text.hpp>
@@ -18,8 +18,8 @@
 
 namespace benanza::codegen {
 
-/// Text for the rest of a `//` line: what is not printable ASCII, backslashes, and `?` behind `?` (trigraphs) become
-/// `_`; long text is cut.
+/// Text for the rest of a `//` line: characters other than printable ASCII, backslashes, and a `?` that follows a `?`
+/// (trigraphs) become `_`. Long text is truncated.
 [[nodiscard]] inline std::string as_comment(std::string_view text) {
   constexpr std::size_t longest = 400;
   std::string result;
@@ -32,7 +32,7 @@ namespace benanza::codegen {
   return result;
 }
 
-/// Text that can stand in a string literal or a file name.
+/// Text that is safe in a string literal or a file name.
 [[nodiscard]] inline std::string as_word(std::string_view text) {
   std::string result;
   for (char c : text) {
@@ -43,7 +43,7 @@ namespace benanza::codegen {
   return result;
 }
 
-/// `x3 single, x1 fused`; of a layer of neither form how many groups it is a part of: `x2 part`.
+/// `x3 single, x1 fused`; for a layer of neither form, the number of groups of which it is a part: `x2 part`.
 [[nodiscard]] inline std::string occurrences(const Users& user) {
   std::string text;
   const auto append = [&](std::int64_t count, std::string_view form) {
