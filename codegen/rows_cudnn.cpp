@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of cuDNN's legacy calls: the problem in cuDNN's terms.
+// Rows of cuDNN's legacy calls, with the problem in cuDNN's terms.
 #include "standalone.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/model/unit_height.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void refuse_cudnn(const std::string& what) { refuse_row("cuDNN", what); }
 
-/// How a type is stored, summed and multiplied.
+/// The types in which a type is stored, summed and multiplied.
 std::string cudnn_arithmetic(DataType type) {
   const auto text = [](const char* stored, const char* sums, const char* math) {
     return fmt::format(".type = CUDNN_DATA_{}, .sums = CUDNN_DATA_{}, .math = CUDNN_{}", stored, sums, math);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of oneDNN's families: the problem in oneDNN's terms.
+// Rows of oneDNN's families, with the problem in oneDNN's terms.
 #include "standalone.hpp"
 #include <benanza/detail/fold_leading.hpp>
 #include <benanza/model/composed_attention.hpp>

@@ -47,13 +47,13 @@ using Dims = std::vector<std::int64_t>;
 /// `{1, 64, 56, 56}`.
 [[nodiscard]] std::string list(std::span<const std::int64_t> dims);
 [[nodiscard]] inline std::string list(const TensorShape& shape) { return list(std::span(shape.begin(), shape.end())); }
-/// Largest float for an infinite limit.
+/// The number as text; the largest float for an infinite limit.
 [[nodiscard]] std::string float_text(double value);
 [[nodiscard]] std::string truth(bool value);
 [[nodiscard]] bool starts_with_bias(const Epilogue& post);
 /// Dimensions of an operand of the epilogue, with the result's rank.
 [[nodiscard]] Dims operand_dims(const PostOp& op, std::span<const std::int64_t> y, std::size_t channel_axis);
-/// `count` entries of a list from `from` on; an empty list stands for `otherwise`.
+/// `count` entries of a list, starting at `from`. If the list is empty, all entries are `otherwise`.
 [[nodiscard]] Dims entries(const TensorShape& list, std::size_t from, std::size_t count, std::int64_t otherwise);
 /// Throws NoRow: `library` cannot express `what`.
 [[noreturn]] void refuse_row(std::string_view library, const std::string& what);

@@ -56,7 +56,7 @@ namespace benanza::codegen {
   return text;
 }
 
-/// `GatherNd` as `gather_nd`.
+/// `GatherNd` becomes `gather_nd`.
 [[nodiscard]] inline std::string snake_case(std::string_view kind) {
   std::string result;
   for (char c : kind) {
@@ -88,9 +88,9 @@ inline void append_code(std::string& out, double number) {
 }
 inline void append_code(std::string& out, DataType type) {
   out += "DataType::";
-  out += type == DataType::boolean ? "boolean" : name(type);  // the one name that is a keyword
+  out += type == DataType::boolean ? "boolean" : name(type);  // the only name that is a keyword
 }
-/// With `using enum ElementwiseFn`.
+/// The code needs `using enum ElementwiseFn`.
 inline void append_code(std::string& out, ElementwiseFn fn) { out += detail::enum_name(fn); }
 template <detail::NamedEnum E>
 void append_code(std::string& out, E e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrangement: how a tensor lies in memory between two calls.
+// Arrangement: the layout of a tensor in memory between two calls.
 #pragma once
 
 #include <benanza/plan/backend.hpp>

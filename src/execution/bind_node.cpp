@@ -122,7 +122,7 @@ Indices operand_inputs(const Node& node, const Graph& graph, const Layer& layer)
   return inputs;
 }
 
-/// Angles of the positions that a node picks from a table.
+/// The angles of positions, selected from a table.
 Tensor picked_angles(const Tensor& table, const Tensor& positions) {
   Tensor::Dims dims = positions.dims();
   dims.push_back(table.dims().back());
@@ -143,7 +143,7 @@ Tensor scaled(const Tensor& x, double factor) {
   return Tensor::of(x.type(), x.dims(), values);
 }
 
-/// With the last two dimensions exchanged.
+/// x with its last two dimensions exchanged.
 Tensor transposed(const Tensor& x) {
   Tensor::Dims dims = x.dims();
   std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);

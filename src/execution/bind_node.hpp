@@ -36,7 +36,7 @@ struct BoundNode {
   Layer layer{};
   Operands shapes{};  ///< operands of the layer; none if there is nothing to compute
   std::vector<OperandSource> operands{};
-  std::vector<OutputSource> outputs{};  ///< as many as the node has, left out or not
+  std::vector<OutputSource> outputs{};  ///< as many as the node has, including those that are left out
   reference::Parameters parameters{};
 };
 

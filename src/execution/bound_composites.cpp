@@ -84,7 +84,7 @@ class Members {
   const TensorStore& constants_;
 };
 
-/// Whether operands and results have the types and sizes that the layer wants.
+/// Whether operands and results have the types and sizes that the layer requires.
 bool fits(const Graph& graph, const BoundGroup& group) {
   if (group.operands.size() != group.shapes.inputs.size() || group.outputs.size() != group.shapes.outputs.size())
     return false;

@@ -63,7 +63,7 @@ class EpilogueBinder {
   }
 
  private:
-  /// The node that the layer is named after, which may have a Pad before it.
+  /// Takes the head, the node that the layer is named after. A Pad may precede it.
   [[nodiscard]] bool take_head() {
     const Node& first = graph_.nodes[nodes_[0]];
     const bool pads = first.op_type == "Pad" && std::holds_alternative<op::Conv>(layer_) && nodes_.size() > 1;
@@ -153,7 +153,7 @@ class EpilogueBinder {
            step_ < post_->size() && !is_binary((*post_)[step_].fn);
   }
 
-  /// A node that is not part of an activation.
+  /// Takes a node that is not part of an activation.
   [[nodiscard]] bool take() {
     const Node& node = graph_.nodes[nodes_[at_]];
     const Layer layer = make_layer(node, graph_);
@@ -209,7 +209,7 @@ class EpilogueBinder {
     return node.inputs[1] == running_ ? node.inputs[0] : std::nullopt;
   }
 
-  /// y = (x - mean) * scale / sqrt(variance + epsilon) + shift, as a factor of the weights and a bias.
+  /// Folds y = (x - mean) * scale / sqrt(variance + epsilon) + shift into a factor of the weights and a bias.
   [[nodiscard]] bool fold(const Node& node) {
     const NodeTensors given = constants_of(node, constants_);
     if (node.inputs[0] != running_ || given.size() != 5) return false;

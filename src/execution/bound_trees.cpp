@@ -36,7 +36,7 @@ std::size_t target_count(const Node& node) {
   return static_cast<std::size_t>(targets);
 }
 
-/// Whether a layer's scores and labels are the node's.
+/// Whether the scores and labels of a layer are those of the node.
 bool has_plain_scores(const Graph& graph, const Node& node, const op::TreeEnsemble& forest) {
   constexpr std::int64_t softmax_zero = 3;
   if (!tree_numbers(node, "base_values").empty() || tree_transform(node) == softmax_zero) return false;
@@ -70,7 +70,7 @@ class LayerTrees {
   }
 
  private:
-  /// Branches level by level, then leaves.
+  /// Adds a tree: branches level by level, then leaves.
   [[nodiscard]] bool add(std::size_t root, std::int64_t depth) {
     std::vector<std::size_t> level{root};
     for (std::int64_t i = 0; i < depth; ++i) {

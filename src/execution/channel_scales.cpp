@@ -94,7 +94,7 @@ bool has_channel_scales(const Graph& graph, const Node& node) {
 }
 
 BoundNode bind_channel_scales(const Graph& graph, const Node& node, const Layer& layer) {
-  constexpr std::size_t bias_at = 8;  // of a QLinearConv, the only one with so many inputs
+  constexpr std::size_t bias_at = 8;  // of a QLinearConv, the only operator with that many inputs
   const ScaledInputs at = scaled_inputs(node).value();
   const auto computed = sum_of_products(layer);
   if (!computed) throw NotExecutable(node, "modelled only");

@@ -20,7 +20,7 @@ using Integers = std::vector<std::int64_t>;
 using Floats = std::vector<double>;
 using Strings = std::vector<std::string>;
 
-/// In the order of Comparison; the older operators have no sets.
+/// In the order of Comparison. The older operators do not have sets.
 constexpr std::array<std::string_view, 6> mode_names{"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                                      "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
 

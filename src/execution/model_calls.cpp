@@ -95,7 +95,7 @@ class Builder {
     result_.calls.push_back(std::move(call));
   }
 
-  /// Whether the node's one result has the elements of its first input.
+  /// Whether the node's only result has the elements of its first input.
   [[nodiscard]] bool add_view(std::size_t node) {
     const Node& at = graph_.nodes[node];
     if (find_special(at) != nullptr || !is_free(make_layer(at, graph_)) || !at.has_input(0) || !at.has_output(0))

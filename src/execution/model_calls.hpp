@@ -14,12 +14,12 @@ struct ModelCall {
   BoundGroup group{};  ///< without operands if `plans` is empty
   /// The fastest first, followed by those of `add_forms`. If empty, the node runs by itself, on row-major tensors.
   std::vector<CallPlan> plans{};
-  bool moved_in_place = false;  ///< the bound counts nothing for it
+  bool moved_in_place = false;  ///< the bound does not count it
 };
 
 struct ModelCalls {
   std::vector<ModelCall> calls{};
-  std::map<ValueId, ValueId> views{};  ///< a value -> the one whose elements it has, in the same order
+  std::map<ValueId, ValueId> views{};  ///< a value -> the value whose elements it has, in the same order
   [[nodiscard]] ValueId root(ValueId id) const {
     for (auto found = views.find(id); found != views.end(); found = views.find(id)) id = found->second;
     return id;

@@ -142,7 +142,7 @@ void write_npy(const std::filesystem::path& file, const Tensor& tensor) {
   const auto& dims = tensor.dims();
   for (std::size_t i = 0; i < dims.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(dims[i]);
   text += dims.size() == 1 ? ",), }" : "), }";
-  constexpr std::size_t prefix = 10, alignment = 64;  // NumPy aligns the data like this
+  constexpr std::size_t prefix = 10, alignment = 64;  // as in NumPy
   text.append((alignment - (prefix + text.size() + 1) % alignment) % alignment, ' ');
   text += '\n';
   std::string whole("\x93NUMPY\x01\x00", 8);

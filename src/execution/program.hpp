@@ -53,7 +53,7 @@ class Program {
     const Node* node = nullptr;
     std::optional<NodeStep> layer{};  ///< empty for control flow
     std::vector<std::unique_ptr<Program>> bodies{};
-    std::vector<ValueId> done{};  ///< values that nothing reads afterwards
+    std::vector<ValueId> done{};  ///< values that are not read afterwards
   };
 
   void compute_constants(Resources& resources);

@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const Graph& graph, std::span<const std::size_
   return names;
 }
 
-/// What a call of a plan reads and writes, from one execution to the next.
+/// What a call of a plan reads and writes, the same in every execution.
 struct Buffers {
   std::vector<const void*> inputs{};
   std::vector<void*> outputs{};
@@ -239,7 +239,7 @@ void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
     buffers->inputs.push_back(nullptr);
   }
   for (const auto& region : reads)
-    if (region) use(*region);  // a change of layout may have come between
+    if (region) use(*region);  // a layout change may come in between
   std::vector<std::size_t> writes;
   std::vector<std::pair<std::size_t, std::size_t>> copies;  // (result, operand that it starts as a copy of)
   bool is_repeatable = std::none_of(group.shapes.inputs.begin(), group.shapes.inputs.end(),

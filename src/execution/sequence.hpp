@@ -69,7 +69,7 @@ class Sequence {
 
   /// The graph's outputs of the last execution, in its order.
   [[nodiscard]] std::vector<Tensor> outputs() const;
-  /// What is executed, without times in place.
+  /// The executed calls, without times in place.
   [[nodiscard]] const std::vector<WitnessCall>& calls() const { return calls_; }
   /// The owner of each of these calls.
   [[nodiscard]] const std::vector<StepOwner>& owners() const { return owners_; }
@@ -82,7 +82,7 @@ class Sequence {
   struct Step {
     std::function<void()> execute{};
     std::function<void()> bind{};  ///< sets the addresses once the arena exists
-    std::optional<bool> openmp{};  ///< set for a plan on several threads: whether they are OpenMP's
+    std::optional<bool> openmp{};  ///< for a plan on several threads: whether they are OpenMP's
     bool repeatable = false;       ///< with any operands: it reads no integers and not its own result
   };
   struct Region {

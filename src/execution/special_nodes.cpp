@@ -62,7 +62,7 @@ Tensors flattened(const Tensor& x, const Places& places) {
   return {result};
 }
 
-/// Coordinates of all elements that are not 0: a row for each axis.
+/// Coordinates of all nonzero elements: a row for each axis.
 Tensors non_zero(const Node& node, const NodeTensors& inputs) {
   const Tensor& x = required(node, inputs, 0);
   Places places;

@@ -18,9 +18,9 @@ class TeamSentinel {
   /// `read` measures the round trip. `known` is its usual time on this machine, or 0 if it is not known.
   explicit TeamSentinel(std::function<Seconds()> read, Seconds known = {}) : read_(std::move(read)), trips_(known) {}
 
-  /// Begins a turn of executions,
+  /// Begins a turn of executions.
   void begin() { turns_.emplace_back(take(), Seconds{}); }
-  /// and ends it.
+  /// Ends the turn.
   void end() { turns_.back().second = take(); }
   /// Forgets the turns, but not the readings.
   void restart() { turns_.clear(); }

@@ -37,7 +37,7 @@ class TreeWalk {
   DecisionTrees trees_;
   std::size_t targets_;
   op::TreeAggregate aggregate_ = op::TreeAggregate::sum;
-  std::int64_t transform_ = 0;  ///< as TreeEnsemble numbers it
+  std::int64_t transform_ = 0;  ///< numbered as in TreeEnsemble
   std::vector<double> base_{};
   bool classifies_ = false;
   std::optional<std::size_t> one_class_{};  ///< the only one of two classes that has weights
@@ -45,7 +45,7 @@ class TreeWalk {
 };
 
 /// `post_transform` as TreeEnsemble numbers it: none, softmax, logistic, softmax of what is not zero, probit. Throws
-/// NotExecutable for another one.
+/// NotExecutable for any other.
 [[nodiscard]] std::int64_t tree_transform(const Node& node);
 
 }  // namespace benanza::execution

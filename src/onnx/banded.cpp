@@ -329,7 +329,7 @@ std::optional<FoundBand> find_band(DataType type, std::span<const std::int64_t> 
   if (raw.size() % bytes != 0 || raw.size() / bytes != to_size(elements)) return std::nullopt;
   const auto element = [&](std::int64_t at) { return raw.substr(to_size(at) * bytes, bytes); };
   if (const auto band = band_of_zeros(rows, columns, elements / of_matrix, element)) return band;
-  // Weights differ within their first row or column.
+  // Weights have different numbers within their first row or column.
   for (const auto& [count, step] : {std::pair{columns, std::int64_t{1}}, std::pair{rows, columns}}) {
     int changes = 0;
     for (std::int64_t i = 1; i < count && changes < 2; ++i) changes += element(i * step) != element((i - 1) * step);

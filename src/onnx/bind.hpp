@@ -28,7 +28,7 @@ struct Binding {
   std::map<std::string, std::int64_t> dims{};
   std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that are 1 because they look like the batch
   std::set<std::string> batch_symbols{};          ///< those of `dims` that are the batch
-  std::vector<std::string> open{};                ///< symbols that stay unbound: 1 in `inputs`
+  std::vector<std::string> open{};                ///< symbols that stay unbound; 1 in `inputs`
   std::vector<std::string> unbound{};             ///< everything unbound, in words, including shapes of unknown rank
   std::int64_t batch = 1;
   /// The batch that the file was made for, if another one is requested; 1 if the file leaves it open.

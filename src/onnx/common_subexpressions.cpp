@@ -34,7 +34,7 @@ bool says_default(const onnx::AttributeProto& attribute, const onnx::OpSchema* s
   return otherwise.has_type() && otherwise.SerializeAsString() == attribute.SerializeAsString();
 }
 
-/// The attributes of a node that are not at their defaults, serialised.
+/// The serialised attributes of a node that differ from their defaults.
 std::map<std::string, std::string> told_attributes(const onnx::NodeProto& node, const onnx::OpSchema* schema) {
   std::map<std::string, std::string> told;
   for (const auto& attribute : node.attribute())

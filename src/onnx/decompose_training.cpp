@@ -114,7 +114,7 @@ bool append_convolution(const Graph& graph, const Node& node, std::vector<Node>&
   return true;
 }
 
-/// dY, X, B: a bias is added before the function.
+/// dY, X, B: adds the bias before the function.
 bool append_biased(Graph& graph, const Node& node, std::string_view gradient, std::vector<Node>& nodes) {
   const auto x = input_of(node, 1), bias = input_of(node, 2);
   if (!x || !bias) return false;

@@ -108,7 +108,7 @@ std::optional<std::int64_t> divide(std::int64_t a, std::int64_t b) {
 std::optional<std::int64_t> remainder_of(std::int64_t a, std::int64_t b) {
   return undefined_division(a, b) ? std::nullopt : std::optional(a % b);
 }
-// Python's modulo: the sign of the divisor (ONNX Mod, fmod = 0).
+// Python's modulo, with the sign of the divisor (ONNX Mod, fmod = 0).
 std::optional<std::int64_t> modulo(std::int64_t a, std::int64_t b) {
   if (undefined_division(a, b)) return std::nullopt;
   const std::int64_t r = a % b;
@@ -152,7 +152,7 @@ FoldResult mod(const FoldArguments& a) {
 double real_power(double x, double y) { return std::pow(x, y); }
 
 FoldResult pow_fold(const FoldArguments& a) {
-  // Pow is the one operator whose two inputs may differ in type.
+  // Pow is the only operator whose two inputs may differ in type.
   if (a.in(0).floating() == a.in(1).floating()) return arithmetic<power, real_power>(a);
   if (!a.in(0).floating()) return std::nullopt;
   Tensor exponent{.type = a.in(0).type, .dims = a.in(1).dims, .data = {}};
@@ -234,7 +234,7 @@ FoldResult clip(const FoldArguments& a) {
 // ONNX Round: half to even.
 double round_even(double x) { return std::nearbyint(x); }
 
-/// X, a number by which it is multiplied or divided, of any type.
+/// X and a number of any type by which it is multiplied or divided.
 FoldResult scale(const FoldArguments& a) {
   const Tensor &x = a.in(0), &by = a.in(1);
   if (!x.floating() || by.data.floats.size() + by.data.ints.size() != 1) return std::nullopt;

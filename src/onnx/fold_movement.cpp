@@ -157,7 +157,7 @@ FoldResult squeeze(const FoldArguments& a) {
   return reshaped(x, dims);
 }
 
-// Reshape's own rule has been applied to the node's output before: only the elements are missing (build.cpp).
+// Reshape's own rule has already been applied to the node's output. Only the elements are missing (build.cpp).
 FoldResult flatten(const FoldArguments& a) {
   const Tensor& x = a.in(0);
   std::int64_t axis = a.node.attribute<std::int64_t>("axis", 1);

@@ -24,7 +24,7 @@ namespace benanza::importer {
 /// What shape inference needs to know about a value in addition to Value.
 struct TypeFacts {
   onnx::TypeProto type{};
-  std::optional<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first asks
+  std::optional<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first needs it
 };
 
 struct Frame {
@@ -56,7 +56,7 @@ struct Scope {
   std::unordered_map<std::string_view, std::vector<const onnx::NodeProto*>> consumers{};  ///< read when first needed
 };
 
-/// The id, in a frame, of a value of the frame or of one around it, which becomes a capture.
+/// The id, in a frame, of a value of the frame or of an enclosing one. A value of an enclosing frame becomes a capture.
 [[nodiscard]] ValueId capture(Frame& frame, Frame& owner, ValueId id);
 
 /// The id, in the frame of `scope`, of the value called `name`; a value of an enclosing frame becomes a capture. Empty

@@ -132,7 +132,7 @@ void Builder::adapt_constants(Step& step) {
   auto& values = step.scope.frame.graph.values;
   if (!step.node.domain.empty() || step.constant) return;
   const std::string& op = step.node.op_type;
-  // as_strided is exported as a Gather from the flattened value, with indices that count through one batch.
+  // as_strided is exported as a Gather from the flattened value, with indices for the elements of one batch.
   if (op == "Gather" && step.inputs.size() == 2 && step.inputs[0] && step.inputs[1] &&
       values[*step.inputs[1]].constant) {
     const PastValue* old = past(step.scope, step.proto.input(0));

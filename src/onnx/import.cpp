@@ -129,7 +129,7 @@ class Importer {
     std::string text;
     for (const auto& item : binding.unbound) text += (text.empty() ? "" : ", ") + item;
     text = "dimensions of its inputs are not bound: " + text;
-    if (binding.unbound.size() > binding.open.size()) throw UnboundError(text);  // some input has not even a rank
+    if (binding.unbound.size() > binding.open.size()) throw UnboundError(text);  // some input does not even have a rank
     const importer::Proposal proposal =
         importer::propose_sizes(model_.graph(), binding.open, importer::image_sizes_of(model_, file_.stem().string()),
                                 [this](const importer::Sizes& sizes) { return attempt(sizes); });

@@ -43,7 +43,7 @@ void copy_attributes(const onnx::NodeProto& from, Node& to);
 
 [[nodiscard]] const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name);
 
-/// A message of the library on one line.
+/// A message of the library as one line.
 [[nodiscard]] std::string one_line(std::string_view message);
 
 }  // namespace benanza::importer

@@ -57,7 +57,7 @@ std::vector<Rebatched> rebatched_targets(const Dims& old_x, const Dims& x, Withi
   if (!axis || target.size() != old_y.size() || old_elements == 0 || old_batch <= 0) return {};
   if (*axis < target.size() && target[*axis] == 0)  // copied: the file itself says where the batch goes
     return {{.dims = resolved_target(x, target, false), .within = within}};
-  // Row-major: `before` elements lie outside of the batch, `after` inside.
+  // In row-major order, `before` elements are outside of the batch, `after` inside.
   const std::int64_t before = checked_product(product(std::span(old_x).first(*axis)), within);
   if (old_elements % checked_product(before, old_batch) != 0) return {};
   const std::int64_t after = old_elements / (before * old_batch);
@@ -79,7 +79,7 @@ std::vector<Rebatched> rebatched_targets(const Dims& old_x, const Dims& x, Withi
   through = 1;
   while (right > 0 && through < after) through *= old_y[--right];
   if (left_ends && through == after && left < right) {
-    for (std::size_t i = left; i < right; ++i) propose(i);  // the batch has an axis of its own
+    for (std::size_t i = left; i < right; ++i) propose(i);  // the batch has its own axis
   } else {
     // The batch shares an axis. Splitting what follows (768 into 12 heads of 64) joins it to the heads; merging heads
     // back joins it to the rows.

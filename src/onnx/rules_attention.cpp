@@ -16,7 +16,8 @@ std::int64_t divided(std::int64_t hidden, std::int64_t heads) {
 
 std::int64_t heads_of(const RuleArguments& a, std::string_view key) { return a.node.attribute<std::int64_t>(key, 1); }
 
-/// Output 1 as ONNX Runtime stacks keys and values: 2, batch, heads, tokens, depth. `past` is that input.
+/// Output 1, in which ONNX Runtime stacks keys and values: 2, batch, heads, tokens, depth. `past` is the index of the
+/// corresponding input.
 TypedShape stacked_cache(const RuleArguments& a, const Ints& input, std::int64_t hidden, std::size_t past) {
   const std::int64_t heads = heads_of(a, "num_heads");
   std::int64_t tokens = input[1];

@@ -58,7 +58,7 @@ RuleResult gemm_float8(const RuleArguments& a) {
   return {TypedShape{type_attribute(a, "dtype", DataType::f32), transposed_product<0, 1>(a)}};
 }
 
-// A, B, then scales: the product leaves the integers.
+// A, B, then scales: the product has the type of the scale.
 template <std::size_t scale>
 RuleResult matmul_to_float(const RuleArguments& a) {
   return {TypedShape{a.in(scale).type, product_shape(a.in(0).dims, a.in(1).dims)}};

@@ -55,7 +55,7 @@ RuleResult sum_over_axes(const RuleArguments& a) {
     if (!reduced[i] || flag("keepdims", true)) left.push_back(reduced[i] ? 1 : dims[i]);
   return {TypedShape{a.in(0).type, left}};
 }
-// Any number of tensors: one, and their sizes along the axis
+// any number of tensors: their concatenation, and their sizes along the axis
 RuleResult concatenation(const RuleArguments& a) {
   Ints dims = a.in(0).dims;
   const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("axis", 0), dims.size());

@@ -214,7 +214,7 @@ class Scanner {
         case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), !of_constant, is_place)); break;
         case attribute::g:
         case attribute::graphs: write_bytes(out, field->number, graph(bytes(*field), depth + 1)); break;
-        // A sparse Constant becomes a dense one: `sparse_value` has no other use than `value`.
+        // A sparse Constant becomes a dense one: `sparse_value` is used in the same way as `value`.
         case attribute::sparse_tensor: write_bytes(out, attribute::t, sparse_tensor(bytes(*field))); break;
         case attribute::name:
           if (sparse && bytes(*field) == "sparse_value") write_bytes(out, field->number, "value");

@@ -81,7 +81,7 @@ Elements compute(const op::Attention& attention, const Query& query) {
   const bool wants_scores = query.output == 1;
   const TensorShape shape = attention.operands().outputs[query.output].shape;
   Elements result(query.size());
-  // One softmax for all wanted elements of a row.
+  // One softmax for all requested elements of a row.
   query.for_each_group([&](std::int64_t flat) { return flat / shape[3]; },
                        [&](std::int64_t flat_row, std::span<const std::size_t> positions) {
                          TensorShape at = coordinates(shape, flat_row * shape[3]);

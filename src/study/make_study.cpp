@@ -109,7 +109,7 @@ StudyRow row_of(const Place& place, std::vector<const StudyAccount*> accounts) {
 
 /// Why the latency cannot be one of the model. Empty if it can.
 std::string doubt_about(const StudyRow& row, Seconds latency) {
-  constexpr double most = 5;  // times faster than the best library calls: more than other algorithms gain
+  constexpr double most = 5;  // times faster than the best library calls: more than other algorithms can gain
   if (const auto floor = rung_of(row.rungs, RungName::model_floor); floor && latency < *floor)
     return "below the model floor";
   std::optional<Seconds> bound;

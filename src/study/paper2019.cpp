@@ -13,7 +13,7 @@ namespace benanza {
 namespace {
 
 constexpr const char* v100 = "Tesla V100-SXM2-16GB";
-constexpr std::size_t models_of_paper = 30;  // a mean over fewer is not the paper's
+constexpr std::size_t models_of_paper = 30;  // a mean over fewer models is not the paper's
 
 /// Whether a figure equals the published one, rounded to its number of digits.
 bool rounds_to(double found, const std::string& published) {
