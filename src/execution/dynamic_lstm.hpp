@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bind_dynamic_lstm: DynamicQuantizeLSTM of com.microsoft, whose states are quantised in each step.
+// bind_dynamic_lstm: DynamicQuantizeLSTM of com.microsoft, whose states are quantised again in each step.
 #pragma once
 
 #include "bind_node.hpp"

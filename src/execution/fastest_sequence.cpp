@@ -88,7 +88,7 @@ class Finder {
     try {
       one.sequence = std::make_unique<Sequence>(model_, choice);
       one.sequence->run();
-    } catch (const std::exception&) {  // no plan makes a layout change, or memory is short; another choice may run
+    } catch (const std::exception&) {  // no plan for a layout change, or memory is short; another choice may run
       refused_ = std::current_exception();
       return;
     }

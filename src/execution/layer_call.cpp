@@ -13,7 +13,7 @@ namespace benanza::execution {
 
 namespace {
 
-/// Room for `bytes` in a plan's layout, aligned.
+/// Memory for `bytes` in a plan's layout, aligned.
 Tensor bytes_of_size(std::size_t bytes) { return Tensor(DataType::u8, {static_cast<std::int64_t>(bytes)}); }
 
 /// Whether the processor sums 8-bit products in 32 bits.

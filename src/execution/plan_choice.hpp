@@ -46,7 +46,7 @@ class PlanSearch {
     bool is_output = false;            ///< an output of the graph, which is row-major
     std::vector<Arrangement> forms{};  ///< the first is row-major
     std::vector<Seconds> changes{};    ///< from each form to each, alone; negative if not known yet
-    std::vector<Seconds> in_place{};   ///< the same as executed in place; negative if never
+    std::vector<Seconds> in_place{};   ///< the same when executed in place; negative if never
   };
   /// For a plan, the indices in `forms` of the tensors that it reads and writes.
   struct Ends {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QGemm of com.microsoft: a product of two quantised matrices. Its inputs are A, B, the addend C and the result's
-// scale. A, B and the result are each followed by their scale and their zero point.
+// QGemm of com.microsoft: a product of two quantised matrices. Its inputs are A and B, each followed by its scale and
+// its zero point, then the addend C, then the scale and the zero point of the result.
 #pragma once
 
 #include "bind_node.hpp"

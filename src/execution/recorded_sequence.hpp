@@ -12,8 +12,8 @@ namespace benanza::execution {
 
 class RecordedSequence {
  public:
-  /// Executes it once, since some operations of libraries on their first call are not allowed during recording. Throws
-  /// like Sequence.
+  /// Executes it once, since libraries do things on their first call that are not allowed during recording. Throws like
+  /// Sequence.
   RecordedSequence(const Sequence::Model& model, const PlanChoice& choice);
 
   /// Whether it could be recorded; if not, calls are enqueued one by one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReorderedLayer: the layer that computes the same broadcast or reduction on tensors in another order. A product of
-// 32x30 and 32x1, with the 32 channels innermost after the 30 pixels, is one of 30x32 and 1x32 in memory.
+// 32x30 and 32x1, with the 32 channels innermost, is one of 30x32 and 1x32 in memory.
 #pragma once
 
 #include <benanza/model/layer.hpp>
