@@ -405,7 +405,7 @@ std::vector<ValueId> Builder::origins_of(const Step& step) {
 }
 
 /// Keeps the nodes that compute a constant. A node that fills a stored shape with a number is not kept: it may stand
-/// for a weight that was left out of the file and is read.
+/// for a weight that was left out of the file, and weights are read.
 void Builder::note_constant(const Step& step) {
   if (binding_.executable || !step.node.bodies.empty()) return;
   const auto& stored = step.scope.source.initializer();

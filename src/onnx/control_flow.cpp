@@ -213,7 +213,7 @@ void Builder::visit_loop(Step& step) {
     const Value result = plain(graph.values[graph.outputs[i + 1]]);
     if (i < to_size(carried)) {
       const Value initial = plain(outer.graph.values[*step.inputs[i + 2]]);
-      // A value that grows: it has its size after at least one iteration, if there is one.
+      // A value that grows has at least its size after one iteration, if there is one.
       values.push_back(step.node.trip_count == 0 ? initial
                        : step.node.trip_count    ? result
                                                  : smaller_of(initial, result));

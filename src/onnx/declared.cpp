@@ -19,7 +19,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// False for `?`, `-1` and nothing, which exporters write for an unknown size.
+/// False for `?`, `-1` and an empty text, which exporters write for an unknown size.
 bool is_name(std::string_view symbol) { return std::any_of(symbol.begin(), symbol.end(), is_letter); }
 
 Dim dim_of(const onnx::TensorShapeProto::Dimension& dim) {

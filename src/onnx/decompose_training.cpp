@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's training graphs: turns gradients and optimizers of com.microsoft into the training nodes of this
-// project. https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
+// project.
+// https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
 #include "decompose.hpp"
 #include <benanza/detail/node.hpp>
 #include <benanza/op/slice.hpp>

@@ -7,7 +7,7 @@ namespace benanza::importer {
 namespace {
 
 /// The library's view of one node. Benanza traverses bodies itself (control_flow.cpp), so the library does not infer
-/// any.
+/// them.
 class Context final : public onnx::InferenceContext {
  public:
   Context(const onnx::NodeProto& node, Frame& frame, std::span<const std::optional<ValueId>> inputs)

@@ -29,8 +29,8 @@ using History = std::map<std::pair<const void*, std::string>, PastValue>;
 /// Reshape's target with -1 and 0 resolved. Throws InputError if the numbers of elements do not match.
 [[nodiscard]] Dims resolved_target(const Dims& x, const Dims& target, bool allow_zero);
 
-/// The position of the batch in a value: the number of elements of the same axis outside of it. 197 for [197 * batch,
-/// 768].
+/// The position of the batch in a value: the number of elements of the same axis outside of it.
+/// 197 for [197 * batch, 768].
 using Within = std::int64_t;
 
 struct Rebatched {

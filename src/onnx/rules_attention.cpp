@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of attention and of related operators in language models. com.microsoft:
-// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Shape rules of attention and of related operators in language models.
+// com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "rule_tables.hpp"
 
 #include <algorithm>
@@ -98,7 +98,8 @@ RuleResult group_query_attention(const RuleArguments& a) {
   if (a.has(3)) {
     // ONNX Runtime: the cache keeps its length, or has that of all tokens so far if that is more.
     const std::int64_t before = of_rank(a, 3, 4)[2];
-    // A buffer that both share keeps its size, which the file declares. How much of it is used depends on data.
+    // If the old and the new cache share a buffer, it keeps its size, which the file declares. How much of it is used
+    // depends on data.
     const bool shared = a.declared.size() > 1 && a.declared[1].size() == 4 && a.declared[1][2] == before;
     tokens = sparse ? before : std::max(before, known_int(a, 6).value_or(shared ? before : before + tokens));
   }

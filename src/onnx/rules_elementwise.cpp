@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of element-wise functions, of normalisations, and of their quantised forms. com.microsoft:
-// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Shape rules of element-wise functions, of normalisations, and of their quantised forms.
+// com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "rule_tables.hpp"
 
 namespace benanza::importer {
@@ -51,8 +51,7 @@ RuleResult group_normalization_of_sum(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, a.in(0).dims}, TypedShape{a.in(0).type, a.in(0).dims}};
 }
 
-// input_ids, segment_ids, word_embedding, ...: normalised embeddings, an index of the mask, the sum before
-// normalisation
+// input_ids, segment_ids, word_embedding, ...: normalised embeddings, an index of the mask, the unnormalised sum
 RuleResult embed_normalization(const RuleArguments& a) {
   const Ints& ids = of_rank(a, 0, 2);
   const Value& words = a.in(2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of operators that gather, join, fill and cut. com.microsoft:
-// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Shape rules of operators that gather, join, fill and cut.
+// com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "rule_tables.hpp"
 
 #include <algorithm>

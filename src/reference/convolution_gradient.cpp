@@ -9,8 +9,8 @@ namespace benanza::reference {
 
 namespace {
 
-/// dx[n, c, i]: the sum over the outputs m of c's group, and over the taps k and positions o for which o * stride + k *
-/// dilation - pad is i.
+/// dx[n, c, i]: the sum over the outputs m of c's group, and over the taps k and positions o for which
+/// o * stride + k * dilation - pad is i.
 double to_data(const op::ConvGradient& op, const Query& query, const TensorShape& at) {
   const TensorShape y = op.y(), kernel = part(op.w, 2, op.w.size()), places = part(y, 2, y.size());
   const ConstTensor &dy = query.input(0), &w = query.input(1);

@@ -26,7 +26,7 @@ std::string stem_of(const fs::path& file) {
   return name;
 }
 
-/// The description of a printed table by the names of its folders.
+/// The description of a printed table as given by the names of its folders.
 std::optional<Total2019> described_by(const fs::path& file) {
   const fs::path absolute = fs::weakly_canonical(file);
   std::vector<std::string> folders;

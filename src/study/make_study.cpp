@@ -82,7 +82,7 @@ void set_speedups(StudyRow& row, const std::vector<const StudyAccount*>& account
       break;
     }
   }
-  // Of the accounts for which `knows_all` holds, the one with the most types is the most informative.
+  // Among the accounts for which `knows_all` holds, the one with the most types is the most informative.
   const StudyAccount* widest = nullptr;
   for (const auto* account : accounts)
     if (knows_all(*account) && (!widest || account->in_types.size() > widest->in_types.size())) widest = account;
