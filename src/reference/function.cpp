@@ -53,7 +53,7 @@ double integer_function(ElementwiseFn fn, DataType type, double a, double b) {
     case bitwise_and: return number(type, x & y);
     case bitwise_or: return number(type, x | y);
     case bitwise_xor: return number(type, x ^ y);
-    // A shift by a negative number, or by all bits or more, leaves only the sign (ONNX BitShift).
+    // A negative number shifts by all bits or more, which leaves zeros or, to the right, only the sign (ONNX BitShift).
     case shift_left: return y >= 64 ? 0 : number(type, x << y);
     case shift_right:
       if (y >= 64) return has_sign && sx < 0 ? -1 : 0;

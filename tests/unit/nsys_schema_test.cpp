@@ -102,7 +102,7 @@ class Written {
   std::map<std::string, std::size_t> strings_{};
 };
 
-/// Passes of 100 us: conv1 is two kernels (4 and 2 us), relu1 is the first of them again; the last has no layer.
+/// Passes of 100 us: conv1 is two kernels (4 and 2 us), relu1 is the second of them again; the last has no layer.
 void add_passes(Written& database, int count) {
   for (int pass = 0; pass < count; ++pass) {
     const int at = 1'000'000 + 100'000 * pass;

@@ -100,7 +100,7 @@ TEST_CASE("warm-ups of a trace are dropped, as found or as told") {
 
 TEST_CASE("a pass lasts until the device is done") {
   auto events = steps({1, 1});
-  // Launched at 1010030 within the first step, done 500 us after the step's end at 1011000.
+  // Launched at 1010200 within the first step, done 500 us after the step's end at 1011000.
   events.push_back(event("cuda_runtime", "cudaLaunchKernel", 1'010'200, 1, R"("correlation":77)"));
   events.push_back(event("kernel", "late", 1'011'400, 100, R"("device":0,"stream":8,"correlation":77)", 70));
   CHECK(microseconds(read_text(trace(events), {.warm_ups = 0}).latencies) == std::vector<double>{1500, 1000});

@@ -202,7 +202,7 @@ TEST_CASE("a suite that stands alone has a source for each library and family, a
                                           "onednn_convolution.cpp", "onednn_product.cpp", "onednn_softmax.cpp",
                                           "openblas_product.cpp", "processor.cpp", "processor.hpp", "refusals.cpp",
                                           "suite.cpp", "suite.hpp"});
-  // 2 * 16 * 16 * 9 * 14 * 14 multiply-adds but those in the padding: (14 * 3 - 2)^2 taps of 16 * 16 channels, twice.
+  // Two operations per multiply-add, without those in the padding: (14 * 3 - 2)^2 taps of 16 * 16 channels.
   CHECK(has(file_of(files, "onednn_convolution.cpp"),
             "    // model x2 single: node\n    {.signature = \"Conv/f32/x=1x16x14x14/w=16x16x3x3/pads=1x1x1x1\", .work "
             "= {819200, 34304, 3136},"));
