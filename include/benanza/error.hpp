@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors: one family. Broken input or a failed call throws; expected absence is data (`Unsupported`, `Coverage`), never
-// an exception.
+// Errors form one family. Broken input or a failed call throws; expected absence is data (`Unsupported`, `Coverage`),
+// never an exception.
 #pragma once
 
 #include <stdexcept>
@@ -22,7 +22,8 @@ struct UsageError : Error {
   using Error::Error;
 };
 
-/// The environment failed: an output that cannot be written, a full disk, a library call's status. Exit code 5.
+/// The environment failed: an output that cannot be written, a full disk, an error status of a library call. Exit code
+/// 5.
 struct EnvironmentError : Error {
   using Error::Error;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GoogleTest (with its matchers of GoogleMock): `EXPECT_THAT(measured_latency, benanza::is_within(1.2).of(bound))`.
+// GoogleTest (with GoogleMock's matchers): `EXPECT_THAT(measured_latency, benanza::is_within(1.2).of(bound))`.
 #pragma once
 
 #include <benanza/bounds/bound.hpp>

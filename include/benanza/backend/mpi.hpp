@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi: collectives of several processes by Open MPI, on the processor: MPI_Allreduce, MPI_Reduce_scatter and
-// MPI_Allgather by every algorithm that the library's component `tuned` names, and by its own choice. The processes are
-// those that mpirun started; the first one measures.
+// mpi: collectives of several processes with Open MPI, on the processor: MPI_Allreduce, MPI_Reduce_scatter and
+// MPI_Allgather with every algorithm that the library's component `tuned` names, and with the library's own choice. The
+// processes are those that mpirun started; the first one measures.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ class Backend;
 
 namespace benanza::mpi {
 
-/// An AccompaniedBackend (plan/accompanied.hpp). It is available where mpirun started at least two processes. MPI is
-/// initialised with the first call that needs it, and finalised when the program ends; the processes that follow end
-/// then.
+/// An AccompaniedBackend (plan/accompanied.hpp). It is available if mpirun started at least two processes. MPI is
+/// initialised by the first call that needs it and finalised when the program ends, which also ends the processes that
+/// follow.
 [[nodiscard]] std::shared_ptr<const Backend> backend();
 
 }  // namespace benanza::mpi

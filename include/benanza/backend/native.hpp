@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// native: Benanza's own CPU kernels for layers that no library offers, or runs badly: element-wise chains with
-// broadcasting in one pass, reductions, normalisations, movement of elements of any size, resizing, casts, attention.
-// Vectorised for the widest instruction set that the processor has (chosen at run time), threaded by a bound pool, with
-// non-temporal stores as a candidate where results outgrow the caches.
+// native: Benanza's own CPU kernels for layers that no library offers, or that libraries run badly: element-wise chains
+// with broadcasting in one pass, reductions, normalisations, movement of elements of any size, resizing, casts,
+// attention. They are vectorised for the widest instruction set of the processor (chosen at run time) and run on a pool
+// of bound threads. Non-temporal stores are a candidate if results outgrow the caches.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ class Backend;
 
 namespace benanza::native {
 
-/// Each instance owns one ThreadPool over `cpus()`, started with the first plan of more than one thread and asleep
-/// between calls. A plan may be executed from several threads; their calls follow one another where they use more than
-/// one thread themselves.
+/// Each instance owns one ThreadPool over `cpus()`. The pool starts with the first plan of more than one thread and
+/// sleeps between calls. A plan may be executed from several threads; calls that use more than one thread themselves
+/// run one after another.
 [[nodiscard]] std::shared_ptr<const Backend> backend();
 
 }  // namespace benanza::native

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nccl: collectives of the NVIDIA GPUs of one machine by NCCL 2: one process, a communicator and a stream for each GPU
-// that CUDA_VISIBLE_DEVICES leaves. The first GPU is timed. The library is loaded when it is first used.
+// nccl: collectives of the NVIDIA GPUs of one machine with NCCL 2: one process, with a communicator and a stream for
+// each GPU that CUDA_VISIBLE_DEVICES allows. The first GPU is timed. The library is loaded when it is first used.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ class Backend;
 
 namespace benanza::nccl {
 
-/// On `cuda::device()` and the devices beside it.
+/// On `cuda::device()` and the other visible devices.
 [[nodiscard]] std::shared_ptr<const Backend> backend();
 
 }  // namespace benanza::nccl

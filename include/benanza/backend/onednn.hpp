@@ -11,8 +11,8 @@ class Backend;
 
 namespace benanza::onednn {
 
-/// Its plans run on GNU OpenMP's threads. A plan keeps the buffers of its last call, so that calls with the same ones
-/// cost least: it is not to be executed from two threads at once.
+/// Its plans run on the threads of GNU OpenMP. A plan remembers the buffers of its last call, so that calls with the
+/// same buffers cost least; it must not be executed from two threads at once.
 [[nodiscard]] std::shared_ptr<const Backend> backend();
 
 }  // namespace benanza::onednn

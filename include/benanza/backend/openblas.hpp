@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenBLAS: a second library for matrix products of f32 on the CPU.
+// OpenBLAS: a second library for f32 matrix products on the CPU.
 #pragma once
 
 #include <memory>

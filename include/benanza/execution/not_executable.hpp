@@ -9,9 +9,9 @@
 
 namespace benanza {
 
-/// What an executor refuses, instead of a result that would be another one's.
+/// Thrown by an executor, which would otherwise compute something else than the node asks for.
 struct NotExecutable : InputError {
-  /// `reason` says what of the node is not computed.
+  /// `reason` says what part of the node is not computed.
   NotExecutable(const Node& node, const std::string& why)
       : InputError("node '" + node.name + "' (" + (node.domain.empty() ? "" : node.domain + ".") + node.op_type +
                    "): cannot be executed: " + why),

@@ -14,7 +14,7 @@ namespace benanza {
 
 struct NpyHeader {
   std::string descr{};             ///< type of the elements: `<f4`
-  std::optional<DataType> type{};  ///< nothing for elements that no tensor of a model has
+  std::optional<DataType> type{};  ///< empty if no tensor of a model has such elements
   bool big_endian = false;
   bool fortran_order = false;  ///< the first index varies fastest
   Tensor::Dims dims{};
@@ -24,7 +24,8 @@ struct NpyHeader {
 /// Throws InputError with the file's name.
 [[nodiscard]] NpyHeader read_npy_header(const std::filesystem::path& file);
 
-/// The array of floats of 16, 32 or 64 bits, integers or booleans in a file. Throws InputError with the file's name.
+/// Reads an array of floats (16, 32 or 64 bits), integers or booleans from a file. Throws InputError with the file's
+/// name.
 [[nodiscard]] Tensor read_npy(const std::filesystem::path& file);
 
 /// Replaces the file; types that NumPy does not have (bf16, floats of 8 bits) are written as f32. Throws

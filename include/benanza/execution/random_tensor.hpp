@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random tensors by a scheme of integer arithmetic, so that an engine that is given the same model gets the same
-// numbers: benchmarks/engines/compare.py has it in Python. With SplitMix64's function mix(z) and its constant
-// g = 0x9e3779b97f4a7c15, element i of the tensor called `name` has the bits
+// Random tensors, computed with integer arithmetic so that another engine gets the same numbers for the same model:
+// benchmarks/engines/compare.py implements the scheme in Python. With SplitMix64's function mix(z) and its constant g =
+// 0x9e3779b97f4a7c15, element i of the tensor called `name` has the bits
 //     mix(mix(seed + FNV-1a(name)) + g * (i + 1)).
-// Their four parts of 16 bits, less the mean of their sum and scaled to a variance of 1, are a number that is close to
+// The sum of their four 16-bit parts, less its mean and scaled to a variance of 1, is a number that is close to
 // normally distributed.
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace benanza {
 
-/// An input: floats are such numbers, integers 0 or 1 (the lowest bit), booleans all true.
+/// An input: floats are such numbers, integers are 0 or 1 (the lowest bit), booleans are all true.
 [[nodiscard]] Tensor random_input(DataType type, const Tensor::Dims& dims, std::string_view name, std::uint64_t seed);
 
-/// A weight in the place of a tensor that is filled with `value`: floats are spread as He initialisation spreads them,
-/// what has less than two dimensions around `value`. Integers of 8 bits are spread around it too; others keep it.
+/// A weight that replaces a tensor filled with `value`. Floats are spread as in He initialisation; in tensors of fewer
+/// than two dimensions they are spread around `value`. 8-bit integers are also spread around it; others keep it.
 [[nodiscard]] Tensor random_weights(DataType type, const Tensor::Dims& dims, std::string_view name, std::uint64_t seed,
                                     double value);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor: a type, dimensions and elements in the processor's memory, row-major. Copies share the elements: a reshape
-// costs nothing, and weights are where the file is mapped.
+// costs nothing, and weights stay in the mapped file.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -20,13 +20,13 @@ class Tensor {
  public:
   using Dims = std::vector<std::int64_t>;
 
-  /// A scalar of f32 without elements: to be assigned to.
+  /// A scalar of f32 without elements, to be assigned to.
   Tensor() = default;
-  /// Elements that are not set yet, aligned to 64 bytes. Throws InputError where the size overflows, std::bad_alloc.
+  /// Uninitialised elements, aligned to 64 bytes. Throws InputError if the size overflows, and std::bad_alloc.
   Tensor(DataType type, Dims dims);
-  /// Elements that lie elsewhere, at any alignment, for as long as `owner` lives.
+  /// Elements that are stored elsewhere, at any alignment, for as long as `owner` lives.
   Tensor(DataType type, Dims dims, std::shared_ptr<const void> owner, const void* data);
-  /// These numbers, rounded to the type. Throws UsageError where the dimensions have another number of elements.
+  /// These numbers, rounded to the type. Throws UsageError if the dimensions have another number of elements.
   [[nodiscard]] static Tensor of(DataType type, Dims dims, std::span<const double> values);
 
   [[nodiscard]] DataType type() const { return type_; }
@@ -34,14 +34,15 @@ class Tensor {
   [[nodiscard]] std::int64_t elements() const { return element_count(dims_); }
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] const void* data() const { return data_; }
-  /// Whether the elements are aligned as plans take them: to 64 bytes.
+  /// Whether the elements are aligned as plans require: to 64 bytes.
   [[nodiscard]] bool aligned() const;
-  /// Call it before the tensor is copied, on a tensor that was made without elements.
+  /// Call it on a tensor that was made without elements, before the tensor is copied.
   [[nodiscard]] void* writable() { return const_cast<void*>(data_); }
   /// Element `i` as a number.
   [[nodiscard]] double operator[](std::int64_t i) const { return load(data_, type_, i); }
   [[nodiscard]] std::vector<double> values() const;
-  /// The same elements under another type of as many bits and other dimensions; throws UsageError for other sizes.
+  /// The same elements as another type with the same number of bits, and with other dimensions; throws UsageError for
+  /// other sizes.
   [[nodiscard]] Tensor as(DataType type, Dims dims) const;
 
  private:
@@ -51,7 +52,7 @@ class Tensor {
   const void* data_ = nullptr;
 };
 
-/// `f32 1x3x224x224`; of a scalar `f32 scalar`.
+/// `f32 1x3x224x224`; `f32 scalar` for a scalar.
 [[nodiscard]] std::string described(DataType type, const Tensor::Dims& dims);
 
 }  // namespace benanza

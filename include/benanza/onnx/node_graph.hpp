@@ -8,10 +8,10 @@
 
 namespace benanza {
 
-/// The node alone, where its inputs have the types, sizes and literals of these values: its outputs' sizes follow.
-/// Every input of the node is among them. Values are named after their ids, `v12`; outputs stand in the order of the
-/// node's, without those that are left out. Where the outputs follow from literals alone there is no node, and they
-/// have literals. Not for nodes with bodies. Throws InputError where the sizes do not fit the node.
+/// The node alone, with inputs that have the types, sizes and literals of these values; the sizes of its outputs
+/// follow. `inputs` has every input of the node. Values are named after their ids, `v12`. Outputs are in the node's
+/// order, without those that it leaves out. If literals alone determine the outputs, the graph has no node and its
+/// outputs have literals. Nodes with bodies are not supported. Throws InputError if the sizes do not fit the node.
 [[nodiscard]] Graph make_node_graph(const Node& node, const std::map<ValueId, Value>& inputs);
 
 }  // namespace benanza

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoredTensors: the numbers of a model's constants, read from the file that the model was imported from. What the file
-// holds as plain bytes, within itself or beside it, is mapped and not copied.
+// StoredTensors: the numbers of a model's constants, read from the file that the model was imported from. Plain bytes,
+// in the file itself or in a file next to it, are mapped, not copied.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -12,7 +12,7 @@
 
 namespace benanza {
 
-/// Elements as they lie in memory, row-major, at any alignment.
+/// Elements as in memory, row-major, at any alignment.
 struct StoredBytes {
   std::shared_ptr<const void> owner{};  ///< keeps `bytes` valid
   std::span<const std::byte> bytes{};
@@ -21,16 +21,16 @@ struct StoredBytes {
 
 class StoredTensors {
  public:
-  /// Throws InputError, with the file's name, where it cannot be read.
+  /// Throws InputError, with the file's name, if it cannot be read.
   explicit StoredTensors(std::filesystem::path file);
   ~StoredTensors();
   StoredTensors(const StoredTensors&) = delete;
   StoredTensors& operator=(const StoredTensors&) = delete;
 
-  /// The elements of a value that an executable import of the same file has left with a `stored` place, in the file's
-  /// type: a model may have been given another floating-point type since. Throws InputError, with the names of the file
-  /// and the tensor, where data is not there, cut off or of another size, where the file is not the one that was
-  /// imported, and for strings.
+  /// The elements of a value that has `stored` after an executable import of the same file. They have the file's type:
+  /// the model may have been given another floating-point type since. Throws InputError, with the names of the file and
+  /// the tensor, if data is missing, cut off or of another size, if the file is not the one that was imported, and for
+  /// strings.
   [[nodiscard]] StoredBytes read(const Value& value);
 
  private:

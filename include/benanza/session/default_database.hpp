@@ -6,7 +6,7 @@
 
 namespace benanza {
 
-/// The user's cache folder, as the XDG Base Directory specification has it: `$XDG_CACHE_HOME/benanza/results`, or
+/// The user's cache folder according to the XDG Base Directory specification: `$XDG_CACHE_HOME/benanza/results`, or
 /// `~/.cache/benanza/results`.
 [[nodiscard]] std::filesystem::path default_database();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: the main job as a library call: models in, ladders of bounds out. It opens a folder of results for this
+// Session: the main job as a library call, from models to ladders of bounds. It opens a folder of results for this
 // machine, measures the layers that the folder lacks, keeps their rows there, and analyses each model.
 //
 //     Session session = Session::open();
@@ -33,8 +33,7 @@ class Worker;
 }
 
 struct SessionOptions {
-  /// The backends to measure with; all of them run on one device. Empty: every backend of the processor that is
-  /// available.
+  /// The backends to measure with; all of them run on one device. Empty: every available backend of the processor.
   std::vector<std::shared_ptr<const Backend>> backends{};
   int threads = 0;  ///< the most threads an engine would use; 0: one for each physical core of one NUMA node
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
@@ -42,24 +41,23 @@ struct SessionOptions {
   std::vector<KernelMetric> metrics{};  ///< collected for the kernels of chosen plans; on an accelerator (docs/gpu.md)
   /// Receives one line for each thing that makes the results doubtful; empty: the lines are dropped.
   std::function<void(const std::string& text)> warn{};
-  /// Where `backends` is empty, the names of the backends to measure with (`usable_backends`).
+  /// If `backends` is empty, the names of the backends to measure with (`usable_backends`).
   std::vector<std::string> backend_names{};
-  /// A program that measures in the place of this process, with its arguments: `{"benanza", "worker"}`, or one that
-  /// calls `bench::serve_worker`. A plan that crashes, hangs or takes all memory then loses its row, not the run. The
-  /// program has to have backends of the same names. An accelerator is touched by the program alone. Empty: this
-  /// process measures.
+  /// A program, with its arguments, that measures instead of this process: `{"benanza", "worker"}`, or one that calls
+  /// `bench::serve_worker`. A plan that crashes, hangs or takes all memory then loses its row, not the run. The program
+  /// must have backends of the same names. Only the program uses an accelerator. Empty: this process measures.
   std::vector<std::string> worker{};
 };
 
 /// What is measured again although the database has it.
 enum class Again : std::uint8_t {
-  nothing,    ///< but models with a noisy or contended best plan, in two further sessions at most
-  uncertain,  ///< layers whose rows a budget left noisy or with untried plans are tuned once more
-  all         ///< every layer gets new rounds, even if no total lacks them
+  nothing,    ///< except models with a noisy or contended best plan, in at most two more sessions
+  uncertain,  ///< tunes layers again whose rows a budget left noisy or with untried plans
+  all         ///< new rounds for every layer, even if no total lacks them
 };
 
 struct BoundOptions {
-  std::optional<Seconds> budget{};  ///< time for measuring; none: `default_budget` of the models
+  std::optional<Seconds> budget{};  ///< time for measuring; if empty, `default_budget` of the models
   Again again = Again::nothing;
   std::function<void(const bench::Progress&)> progress{};
   /// When a stop is requested, measuring ends early; what was measured is kept and analysed.
@@ -69,10 +67,10 @@ struct BoundOptions {
 /// What a call measured.
 struct Measured {
   std::size_t layers = 0;     ///< unique layers of the run: tuned, or timed again
-  std::size_t with_rows = 0;  ///< those of them that have rows now
+  std::size_t with_rows = 0;  ///< layers of the run that have rows now
   std::size_t tuned = 0;      ///< unique layers that have rows and had none before, or were tuned once more
   std::size_t known = 0;      ///< unique layers that the database knew
-  Seconds saved{};            ///< what measuring the known ones took at least: their timed calls, plans and constants
+  Seconds saved{};            ///< lower bound of the time to measure the known ones: timed calls, plans, constants
   Seconds took{};
   std::string run{};       ///< the file of the run; empty when nothing was measured or it could not be written
   std::string not_kept{};  ///< why the rows could not be written to the folder; empty when they were
@@ -81,23 +79,23 @@ struct Measured {
 
 class Session {
  public:
-  /// Throws EnvironmentError where no backend is available or no worker can be started, UsageError for more threads
-  /// than the machine has cores or for backends of different devices.
+  /// Throws EnvironmentError if no backend is available or no worker can be started, UsageError for more threads than
+  /// the machine has cores or for backends of different devices.
   [[nodiscard]] static Session open(SessionOptions options = {});
 
-  /// Measures what the models need and the database lacks, then analyses each. Throws EnvironmentError when the folder
-  /// cannot be written to, before anything is measured.
+  /// Measures what the models need and the database lacks, then analyses each model. Throws EnvironmentError, before
+  /// anything is measured, if the folder cannot be written to.
   [[nodiscard]] std::vector<Analysis> bound(std::span<const ModelLayers> models, const BoundOptions& options = {});
   [[nodiscard]] Analysis bound(const ModelLayers& model, const BoundOptions& options = {});
 
-  /// The first half of `bound`. Rows are in the folder, and in `database()`, when it returns; every few seconds the
-  /// rows so far are written to the folder.
+  /// The first half of `bound`. When it returns, the rows are in the folder and in `database()`. The rows so far are
+  /// written to the folder every few seconds.
   Measured measure_missing(std::span<const ModelLayers> models, const BoundOptions& options = {});
-  /// Measures these layers; those with known rows get new rounds only. `earlier`: rows of layers that are tuned once
-  /// more. The run is called `name`; the budget is 60 s where none is given.
+  /// Measures these layers; those with known rows only get new rounds. `earlier`: rows of layers that are tuned once
+  /// more. `name` is the name of the run. The default budget is 60 s.
   Measured measure_layers(std::span<const bench::Wanted> layers, const std::string& name,
                           const BoundOptions& options = {}, std::vector<Measurement> earlier = {});
-  /// The second half of `bound`: nothing is measured.
+  /// The second half of `bound`, which measures nothing.
   [[nodiscard]] std::vector<Analysis> analyze(std::span<const ModelLayers> models) const;
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
@@ -121,12 +119,12 @@ class Session {
   Machine machine_{};
   std::vector<BackendVersion> versions_{};
   std::shared_ptr<const bench::Worker> worker_{};  ///< null: this process measures
-  ResultDatabase everything_{}, database_{};       ///< as the folder holds it; what of it counts here
+  ResultDatabase everything_{}, database_{};       ///< the whole folder; the part that counts here
   AnalysisOptions analysis_options_{};
 };
 
-/// The time that measuring may take if nobody says: under a minute for a model of ordinary size, half an hour for a
-/// whole zoo. A model of more than 90 GFLOP gets time in proportion to them.
+/// The default time for measuring: under a minute for a model of ordinary size, half an hour for a whole zoo. A model
+/// of more than 90 GFLOP gets time in proportion to its FLOPs.
 [[nodiscard]] Seconds default_budget(std::span<const ModelLayers> models);
 
 }  // namespace benanza
