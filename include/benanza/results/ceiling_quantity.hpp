@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CeilingQuantity: what a ceiling is of: the peak of a data type, the bandwidth of a memory, or a time.
-// As text it is `Peak/f32`, `Bandwidth/L2` or `Timer/floor`, which is read and written here only.
+// CeilingQuantity: what a ceiling limits: the peak of a data type, the bandwidth of a memory, or a time. Its text is
+// `Peak/f32`, `Bandwidth/L2` or `Timer/floor`; only this header reads and writes such texts.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -27,7 +27,7 @@ struct CeilingQuantity {
   [[nodiscard]] static CeilingQuantity bandwidth(std::string memory) { return {Kind::bandwidth, std::move(memory)}; }
   [[nodiscard]] static CeilingQuantity peak(DataType type) { return {Kind::peak, std::string(name(type))}; }
   [[nodiscard]] static CeilingQuantity timer(std::string what) { return {Kind::timer, std::move(what)}; }
-  /// Nothing if the text is not that of a quantity.
+  /// Empty if the text is not a quantity.
   [[nodiscard]] static std::optional<CeilingQuantity> parse(std::string_view text) {
     for (const Kind kind : {Kind::bandwidth, Kind::peak, Kind::timer})
       if (const std::string_view prefix = facts(kind).prefix; text.starts_with(prefix))
@@ -36,12 +36,12 @@ struct CeilingQuantity {
   }
 
   [[nodiscard]] std::string text() const { return std::string(facts(kind).prefix) + of; }
-  /// A peak's data type; nothing for other quantities, and for a type of another version of Benanza.
+  /// A peak's data type; empty for other quantities, and for a type of another version of Benanza.
   [[nodiscard]] std::optional<DataType> type() const {
     return kind == Kind::peak ? data_type_from_name(of) : std::nullopt;
   }
   [[nodiscard]] std::string_view unit() const { return facts(kind).unit; }
-  /// The key of its value in a results file; empty for a time, which stands there as the row's own.
+  /// The key of its value in a results file; empty for a time, which is the row's own time there.
   [[nodiscard]] std::string_view rate_key() const { return facts(kind).rate_key; }
   /// In the order of their texts.
   auto operator<=>(const CeilingQuantity&) const = default;

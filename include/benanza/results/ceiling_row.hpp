@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CeilingRow: a measured ceiling, kept as a row like those of layers.
+// CeilingRow: a measured ceiling, stored as a row like those of layers.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -18,12 +18,12 @@ struct CeilingRow {
   std::string algorithm{};  ///< what reached it: `fma:avx2,threads=1`, or the name of a layer's row that raised it
   int threads = 1;
   double value = 0;
-  double in_front_bytes = 0;  ///< of bandwidths, and of times of the memory
+  double in_front_bytes = 0;  ///< for bandwidths, and for times of the memory
 
   [[nodiscard]] std::string name() const {
     return std::string(machine_backend) + "/" + algorithm + "/hot/" + quantity.text();
   }
-  /// Its time as a row: that of one FLOP or one byte where the value is a rate.
+  /// Its time as a row; for a rate, the time of one FLOP or one byte.
   [[nodiscard]] Seconds time() const { return {quantity.kind == CeilingQuantity::Kind::timer ? value : 1 / value}; }
 };
 

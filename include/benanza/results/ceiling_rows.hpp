@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From measured ceilings, kept as rows, to those that an analysis takes. Ceilings are running maxima: a layer's row
-// that beats one by a little shows that the ceiling was measured too low, and raises it. A row that beats one by more
-// contradicts it: its FLOPs or bytes are counted too high. One that exceeds it many times over is damaged.
+// Turns measured ceilings, which are stored as rows, into those that an analysis uses. Ceilings are running maxima: a
+// layer's row that beats one by a little shows that the ceiling was measured too low, and raises it. A row that beats
+// one by more contradicts it: its FLOPs or bytes are counted too high. A row that exceeds one many times over is
+// damaged.
 #pragma once
 
 #include <benanza/results/ceiling_row.hpp>
@@ -17,15 +18,15 @@
 
 namespace benanza {
 
-/// The highest row of each quantity at each thread count, the least row of a timer, the 25th percentile of what each
-/// session reads anew: the round trip and the memory's times; ordered by both.
+/// For each quantity and thread count: the highest row; for a timer the least row; for what each session reads anew
+/// (the round trip and the memory's times) the 25th percentile. Ordered by quantity and thread count.
 [[nodiscard]] std::vector<CeilingRow> highest_ceilings(std::span<const CeilingRow> rows);
 
 /// What this many threads can reach: for each quantity that was measured with them, the highest row at any count up to
 /// theirs, since more threads can do what fewer did. A quantity that was not measured with them has no ceiling. A row
 /// that a layer raised counts up to `CeilingCheck::most_raise` times what loops and products reached. `timer_floor` is
-/// the least seen at any count, `round_trip` the 25th percentile of those with this many threads: each session reads it
-/// anew, and a session may meet a phase in which the threads are far from each other.
+/// the least value at any count. `round_trip` is the 25th percentile of the values with this many threads: each session
+/// reads it anew, and a session may run while the threads are far from each other.
 [[nodiscard]] Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads);
 
 /// Checks rows of layers against ceilings.
@@ -34,14 +35,14 @@ class CeilingCheck {
   explicit CeilingCheck(std::span<const CeilingRow> rows);
   ~CeilingCheck();
 
-  /// Why a row cannot be true: it beats a ceiling `too_often` times. Empty if it can.
+  /// Why a row cannot be true: it beats a ceiling more than `too_often` times over. Empty if it can be true.
   [[nodiscard]] std::string damage(const Measurement& row);
-  /// A row, named after the layer's, for each ceiling that it beats, up to `most_raise` times what loops and products
-  /// reached; they count from now on. Rows that save multiplications raise no peak; excluded, contended and damaged
-  /// ones raise nothing. A type whose peak was not measured gets none from a layer.
+  /// One row, named after the layer's row, for each ceiling that it beats, with up to `most_raise` times what loops and
+  /// products reached; these rows count from now on. Rows that save multiplications raise no peak; excluded, contended
+  /// and damaged ones raise nothing. A type whose peak was not measured gets none from a layer.
   [[nodiscard]] std::vector<CeilingRow> raise(const Measurement& row);
-  /// Which ceilings a row contradicts, a line each: it beats them by more than it may raise them. Such a row raises no
-  /// ceiling. Excluded, contended and damaged rows contradict nothing.
+  /// The ceilings that a row contradicts, one line each: it beats them by more than it may raise them. Such a row
+  /// raises no ceiling. Excluded, contended and damaged rows contradict nothing.
   [[nodiscard]] std::vector<std::string> contradictions(const Measurement& row);
 
   static constexpr double too_often = 10;
@@ -52,7 +53,7 @@ class CeilingCheck {
   std::unique_ptr<State> state_;
 };
 
-/// Adds what `CeilingCheck::raise` says of the rows.
+/// Adds what `CeilingCheck::raise` returns for the rows.
 void raise_ceilings(std::vector<CeilingRow>& ceilings, std::span<const Measurement> rows);
 
 }  // namespace benanza

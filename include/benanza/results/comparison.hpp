@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison: did a time change, or is it noise? The change is that of the medians. It counts when the p10 moved the
-// same way (a slow phase of a shared machine moves the median, a lucky sample the p10), and when both moved by more
-// than the tolerance and the noise. The errors of two sessions are independent, so they add in quadrature.
+// Comparison: did a time change, or is it noise? The change is that of the medians. It counts if the p10 moved the same
+// way (a slow phase of a shared machine moves the median, a lucky sample the p10), and if both moved by more than the
+// tolerance and the noise. The errors of two sessions are independent, so they add in quadrature.
 #pragma once
 
 #include <benanza/detail/confidence_interval.hpp>
@@ -24,10 +24,10 @@ enum class Verdict : std::uint8_t { slower, faster, unknown, same };
   return {"slower", "faster", "unknown", "same"};
 }
 
-/// A time, and how far it may be off.
+/// A time and its possible error.
 struct Timing {
   Seconds p10{}, median{};
-  std::optional<double> noise{};  ///< relative; nothing when it is not known
+  std::optional<double> noise{};  ///< relative; empty if it is not known
   std::string doubt{};            ///< why it is not known
 };
 
@@ -35,8 +35,8 @@ struct Timing {
 inline constexpr std::size_t rounds_for_spread = 8;
 
 /// Noise of a row that was timed in rounds: half of the 95 % interval of its p10 or of its median over groups of
-/// rounds, the greater one (docs/measuring.md, "Uncertainty"). For any other row: half of p10..p90 over the median,
-/// or cv if that is more. The noise of a row of a single sample, or of a contended one, is not known.
+/// rounds, whichever is greater (docs/measuring.md, "Uncertainty"). For any other row: half of p10..p90 over the
+/// median, or cv if that is greater. The noise of a single sample or of a contended row is not known.
 [[nodiscard]] inline Timing timing_of(const Measurement& row) {
   Timing result{.p10 = row.p10, .median = row.median};
   if (row.contended) {
@@ -59,9 +59,9 @@ inline constexpr std::size_t rounds_for_spread = 8;
   return result;
 }
 
-/// For a comparison with another session: the processor's speed wandered over this one, while the rounds lie within a
-/// part of it. The noise of a row that the budget left uncertain, with fewer rounds than show a spread, is not known: a
-/// few visits may all have met one phase of the machine.
+/// For a comparison with another session: the processor's speed wandered over this session, but the rounds lie within a
+/// part of it. The noise of a row that the budget left uncertain, with too few rounds to show a spread, is not known:
+/// its few visits may all have met one phase of the machine.
 [[nodiscard]] inline Timing timing_of_session(const Measurement& row) {
   Timing result = timing_of(row);
   if (result.noise && row.noisy && detail::sorted_finite(row.rounds_s).size() < rounds_for_spread) {
@@ -72,7 +72,7 @@ inline constexpr std::size_t rounds_for_spread = 8;
   return result;
 }
 
-/// Whether both are one and the same measurement, read twice.
+/// Whether both are the same measurement, read twice.
 [[nodiscard]] inline bool is_same(const Measurement& a, const Measurement& b) {
   const auto equal = [](const std::vector<double>& left, const std::vector<double>& right) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CSV file row by row, its columns by name.
+// A CSV file that is read row by row, with its columns by name.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace benanza::results {
 
-/// The text outlives the table. Every message begins with file and line.
+/// The text must outlive the table. Every message begins with file and line.
 class CsvTable {
  public:
-  /// Reads the head. Throws InputError for a quote that is not closed, as `next` does.
+  /// Reads the header. Throws InputError for a quote that is not closed, as `next` does.
   CsvTable(std::string file, std::string_view text);
 
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   [[nodiscard]] bool has(std::string_view column) const;
-  /// Goes to the next row; false at the end. Empty lines are passed over. Throws InputError for a row with another
-  /// number of fields than the head.
+  /// Goes to the next row; false at the end. Empty lines are skipped. Throws InputError for a row that does not have as
+  /// many fields as the header.
   bool next();
-  /// The row's text in this column; empty where the table lacks the column.
+  /// The row's text in this column; empty if the table lacks the column.
   [[nodiscard]] std::string operator[](std::string_view column) const;
   /// A number that is not negative. Throws InputError for anything else.
   [[nodiscard]] double number(std::string_view column) const;
-  /// A whole number from 1 on, such as a batch size. Throws InputError for anything else.
+  /// A whole number of at least 1, such as a batch size. Throws InputError for anything else.
   [[nodiscard]] std::int64_t positive(std::string_view column) const;
   [[noreturn]] void fail(const std::string& why) const;
 

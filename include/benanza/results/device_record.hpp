@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceRecord: what a device is made of and how fast that may run: what a prediction needs of a device besides
-// measured rows. A machine file (machine_file.hpp) declares it, each figure with its source:
+// DeviceRecord: what a device consists of and how fast it may run: what a prediction needs to know about a device in
+// addition to measured rows. A machine file (machine_file.hpp) declares it, each figure with its source:
 //
 //   "names": ["Tesla T4"],                     as the device names itself in results
 //   "processors": { "kind": "SM", "count": 40, "lanes": { "f32": 64 }, "threads": 1024, "registers": 65536,
@@ -27,11 +27,11 @@
 
 namespace benanza {
 
-/// base: guaranteed by the vendor; boost: the highest; load: what the device runs at, where a source tells that.
+/// base: guaranteed by the vendor; boost: the highest; load: what the device runs at under load, if a source gives it.
 enum class ClockKind : std::uint8_t { base, boost, load };
 [[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(ClockKind) { return {"base", "boost", "load"}; }
 
-/// A figure and who says so.
+/// A figure and its source.
 struct SourcedFigure {
   double value = 0;
   std::string source{};
@@ -46,7 +46,7 @@ struct SmLimits {
 struct Processors {
   bool accelerator = false;
   std::int64_t count = 0;                    ///< streaming multiprocessors, or cores
-  std::map<DataType, std::int64_t> lanes{};  ///< multiply-adds of one of them in a clock
+  std::map<DataType, std::int64_t> lanes{};  ///< multiply-adds of one of them per clock
   std::string isa{};                         ///< instruction set of cores
   std::optional<SmLimits> limits{};          ///< limits of multiprocessors
   std::string source{};
@@ -58,7 +58,7 @@ struct DeviceClock {
 };
 
 struct DeviceRecord {
-  std::string file{};  ///< empty: made from results
+  std::string file{};  ///< empty if made from results
   std::string device{};
   std::vector<std::string> names{};  ///< as the device names itself in results
   std::optional<Processors> processors{};
@@ -68,22 +68,22 @@ struct DeviceRecord {
   std::map<DataType, SourcedFigure> measured_peaks{};  ///< FLOP/s
   Ceilings ceilings{};                                 ///< for floors
 
-  /// Whether results of a device of this name are of it; `_` stands for a blank, as in the tables of 2019.
+  /// Whether results under this device name are of this device; `_` stands for a blank, as in the tables of 2019.
   [[nodiscard]] bool is_called(std::string_view name) const;
   [[nodiscard]] bool accelerator() const { return processors && processors->accelerator; }
-  /// The clock that predictions take: under load, else base, else boost; nothing where the record has none.
+  /// The clock that predictions use: under load, else base, else boost; empty if the record has none.
   [[nodiscard]] std::optional<DeviceClock> clock() const;
-  /// 2 FLOPs a lane and clock; nothing where lanes of the type or the clock are not known.
+  /// 2 FLOPs per lane and clock; empty if the lanes of the type or the clock are not known.
   [[nodiscard]] std::optional<FlopsPerSecond> peak(DataType type) const;
-  /// Measured where a source has it, else in theory.
+  /// The measured bandwidth if a source has it, else the theoretical one.
   [[nodiscard]] BytesPerSecond best_known_bandwidth() const;
 };
 
-/// Reads a machine file. Throws InputError as `read_machine_file` does, and for a wrong part of those above.
+/// Reads a machine file. Throws InputError as `read_machine_file` does, and for an invalid part of those above.
 [[nodiscard]] DeviceRecord read_device_record(const std::string& file);
 
-/// The record of the machine of results: measured peaks and bandwidth at this many threads; of an accelerator without
-/// clocks and limits. Throws InputError where no bandwidth of its memory was measured.
+/// The record of the machine that the results are from, with measured peaks and bandwidth at this many threads; for an
+/// accelerator it has no clocks and limits. Throws InputError if no bandwidth of its memory was measured.
 [[nodiscard]] DeviceRecord measured_record(const ResultDatabase& results, int threads);
 
 }  // namespace benanza

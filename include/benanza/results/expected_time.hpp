@@ -7,13 +7,13 @@
 
 namespace benanza {
 
-/// The median over the row's rounds; where it has none that counts, the median over its samples.
+/// The median over the row's rounds; if no round counts, the median over its samples.
 [[nodiscard]] inline Seconds expected_time(const Measurement& row) {
   const double median = detail::quantile(row.rounds_s, 0.5);
   return std::isfinite(median) ? Seconds{median} : row.median;
 }
 
-/// The same without launches: what rows are ranked by.
+/// The same without launches; rows are ranked by this time.
 [[nodiscard]] inline Seconds counted_time(const Measurement& row) { return without_launch(row, expected_time(row)); }
 
 }  // namespace benanza

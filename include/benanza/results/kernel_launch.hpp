@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KernelLaunch: one kernel that a call started on an accelerator: its name, its geometry, what it took, and, where
-// hardware counters were asked for and could be read, what it moved and computed.
+// KernelLaunch: one kernel that a call started on an accelerator: its name, its geometry, its time, and, if hardware
+// counters were requested and could be read, what it moved and computed.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -36,10 +36,9 @@ struct KernelLaunch {
   std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< both per block
   Seconds time{};  ///< from its start to its end, by the device's own record; an empty kernel takes a microsecond
 
-  // Hardware counters, from a replay of the kernel by itself. Each is absent where it was not asked for or not
-  // permitted.
+  // Hardware counters, from a replay of the kernel alone. Each is absent if it was not requested or not permitted.
   std::optional<Bytes> dram_read{}, dram_written{};  ///< between the device's memory and its last-level cache
-  std::optional<std::vector<KernelFlops>> flops{};   ///< the types of which there were any; empty: it computed nothing
+  std::optional<std::vector<KernelFlops>> flops{};   ///< the types that occur; an empty list: it computed nothing
   std::optional<double>
       occupancy{};  ///< warps in flight, by what fits, over the cycles in which a processor had any: 0 to 1
 

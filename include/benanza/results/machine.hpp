@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine: what was measured on; Ceilings: what was measured of it. A machine's identity is hardware, instruction set,
-// memory and affinity; measured peaks and clocks are rows, not identity, and thread counts belong to algorithms.
+// Machine: the hardware that was measured on; Ceilings: what was measured about it. A machine's identity is hardware,
+// instruction set, memory and affinity. Measured peaks and clocks are rows, not identity, and thread counts belong to
+// algorithms.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -14,7 +15,7 @@
 
 namespace benanza {
 
-/// One cache level over the cores that may be used.
+/// One cache level over the usable cores.
 struct CacheLevel {
   int level = 1;
   Bytes total{};  ///< sum over all instances that the usable cores reach
@@ -23,21 +24,21 @@ struct CacheLevel {
 
 struct Machine {
   std::string device{};              ///< as the hardware names itself
-  std::string isa{};                 ///< widest vector extension the libraries may use: avx2, avx512_core_amx ...; of
+  std::string isa{};                 ///< widest vector extension the libraries may use: avx2, avx512_core_amx ...; for
                                      ///< an accelerator its architecture and processors: sm_90,sms=132
   int cores = 1;                     ///< usable: one thread for each physical core of one NUMA node; 1 for a device
-  std::string affinity{};            ///< the processors: `0,1`; of a device its UUID
+  std::string affinity{};            ///< the processors: `0,1`; for a device its UUID
   std::vector<CacheLevel> caches{};  ///< innermost first
   Bytes memory{};
   std::string system{};  ///< operating system, hypervisor if known
-  std::string driver{};  ///< accelerator driver, with its version of CUDA; empty: the processor itself
+  std::string driver{};  ///< accelerator driver, with its CUDA version; empty: the processor itself
   std::map<std::string, std::string>
       state{};  ///< clocks, power, modes ... of an accelerator; recorded, but not part of the identity
 
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }
 
-  /// The memory size in GiB, rounded up to a power of two, because that of a virtual machine may change while it runs.
+  /// The memory size in GiB, rounded up to a power of two, because it may change while a virtual machine runs.
   [[nodiscard]] std::int64_t most_gib() const {
     std::int64_t most = 1;
     while (static_cast<double>(most) * (1 << 30) < memory.value) most *= 2;
@@ -55,21 +56,21 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-/// Bandwidth behind a set of caches: what does not fit in front of it has to cross it.
+/// Bandwidth behind a set of caches: data that does not fit into them has to cross it.
 struct BandwidthLevel {
   std::string name{};          ///< where the data comes from: L2, L3, memory
   Bytes in_front{};            ///< C: all caches up to this level of every core that may hold the data
   BytesPerSecond bandwidth{};  ///< best seen over read, write, copy and triad (docs/measuring.md, "Ceilings")
-  std::string reached_by{};    ///< the row whose bandwidth it is, as `CeilingRow::algorithm`
+  std::string reached_by{};    ///< the row that has this bandwidth, as `CeilingRow::algorithm`
 };
 
 /// The ceilings at one thread count: running maxima, measured on the machine.
 struct Ceilings {
   std::map<DataType, FlopsPerSecond> peaks{};
-  std::map<DataType, std::string> reached_by{};  ///< what reached each peak, as `CeilingRow::algorithm`
+  std::map<DataType, std::string> reached_by{};  ///< the row that reached each peak, as `CeilingRow::algorithm`
   std::vector<BandwidthLevel> levels{};
   Seconds timer_floor{};
-  Seconds round_trip{};  ///< of a cache line between the threads, as it usually is; 0: one thread, or not measured
+  Seconds round_trip{};  ///< usual time of a cache line between the threads; 0: one thread, or not measured
 
   /// max over levels of (max(0, R - C) + max(0, W - C)) / bandwidth: C bytes may be resident at the start, and C may be
   /// left dirty at the end. Zero when everything fits into the innermost caches.

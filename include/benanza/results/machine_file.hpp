@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine file: the declared peaks of a machine that is not available, for its analytic rungs. Declared figures are a
-// vendor's, not measured: a report of bounds from them says so, and each figure has its source.
+// Machine file: the declared peaks of a machine that is not available, for its analytic rungs. Declared figures come
+// from the vendor and are not measured: a report of bounds from them says so, and each figure has its source.
 //
 //   { "schema": 1,
 //     "device": "NVIDIA T4",
@@ -15,9 +15,10 @@
 
 namespace benanza {
 
-/// A run without rows: its ceilings are what the file declares, each with its source as the algorithm, at one thread.
-/// What may hold data in front of the memory is all of `on_chip` together. Throws InputError with file and key: for a
-/// file that is not such a document, an unknown key or type, a number that is not positive, a figure without a source.
+/// A run without rows: its ceilings are the figures that the file declares, each with its source as the algorithm, at
+/// one thread. All of `on_chip` together may hold data in front of the memory. Throws InputError with file and key for
+/// a file that is not such a document, an unknown key or type, a number that is not positive, or a figure without a
+/// source.
 [[nodiscard]] Run read_machine_file(const std::filesystem::path& file);
 
 }  // namespace benanza

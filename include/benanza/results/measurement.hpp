@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurement: one timed row: a layer, by one algorithm of one backend, in one cache state.
+// Measurement: one timed row: a layer with one algorithm of one backend, in one cache state.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -17,8 +17,8 @@
 
 namespace benanza {
 
-/// hot: the same buffers in each call; cold_weights: weights come from memory, activations from where the layer before
-/// left them; cold: everything comes from memory (docs/measuring.md, "Cache states").
+/// hot: the same buffers in each call; cold_weights: weights come from memory, activations from where the previous
+/// layer left them; cold: everything comes from memory (docs/measuring.md, "Cache states").
 enum class CacheState : std::uint8_t { hot, cold_weights, cold };
 inline constexpr std::array cache_states{CacheState::hot, CacheState::cold_weights, CacheState::cold};
 [[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(CacheState) {
@@ -39,28 +39,28 @@ struct Measurement {
   Seconds preparation{};                  ///< creating the plan and packing its constants; never part of a time
   std::int64_t workspace_bytes = 0;
   bool saves_multiplications = false;  ///< Winograd, FFT
-  bool advised = false;                ///< the library's own first answer: what its heuristic chooses
+  bool advised = false;                ///< the library's own first choice: what its heuristic chooses
   bool contended = false;              ///< no sample passed the sentinel
   bool noisy = false;                  ///< still uncertain when the budget ended
-  double difference = 0;               ///< to the reference, relative
+  double difference = 0;               ///< from the reference, relative
   std::string method{};                ///< on a device: events or graph, whichever measured less; empty: a clock
   Seconds launch{};                    ///< part of the times: as many empty kernels in a chain; not part of a bound
   Seconds other{},
-      other_launch{};       ///< the median by the other of these methods, and the launches in it; 0: it has none
+      other_launch{};       ///< the median by the other of these methods, and the launches in it; 0: there is none
   double disagreement = 0;  ///< difference of the two methods' medians, relative to the lower one
-  Seconds kernels{};        ///< one call's kernels by the device's own records, as a check; 0: not known
-  Seconds empty_kernels{};  ///< part of `kernels`: what as many empty ones take by such records
-  std::vector<KernelLaunch> kernel_launches{};  ///< launches of one call, in order; empty: not asked for, or not known
+  Seconds kernels{};        ///< kernels of one call by the device's own records, as a check; 0: not known
+  Seconds empty_kernels{};  ///< part of `kernels`: what the same number of empty kernels takes by these records
+  std::vector<KernelLaunch> kernel_launches{};  ///< launches of one call, in order; empty: not requested, or not known
   double clock_hz = 0;                          ///< the device's processor clock while it was measured; 0: not known
-  bool throttled = false;                       ///< that was over `throttling` under the session's highest
-  std::vector<double> rounds_s{};  ///< estimate phase: one time a round, aligned over all rows of a run; NaN where
-                                   ///< contended; empty for a plan that was not chosen
-  std::vector<double> visits_s{};  ///< what selection saw of a chosen plan before: the median of each visit
-                                   ///< behind the first one; NaN where contended. They are spread over the run.
+  bool throttled = false;                       ///< this clock was more than `throttling` below the session's highest
+  std::vector<double> rounds_s{};  ///< estimate phase: one time per round, aligned over all rows of a run; NaN
+                                   ///< if contended; empty for a plan that was not chosen
+  std::vector<double> visits_s{};  ///< chosen plans: the median of each visit in selection after the first
+                                   ///< one; NaN if contended. The visits are spread over the run.
   double wander = 0;               ///< chosen plans: half the range of the processor's speed over the
-                                   ///< session, relative, by the sentinel's readings second by second
+                                   ///< session, relative, from the sentinel's reading in each second
   RowStatus status = RowStatus::measured;
-  std::string reason{};  ///< why no time of it counts, as `reason_text` has it; empty for a measured row
+  std::string reason{};  ///< why none of its times count, as `reason_text` makes it; empty for a measured row
 
   std::string name() const {
     return backend + "/" + algorithm + "/" + std::string(enum_names(cache)[static_cast<std::size_t>(cache)]) + "/" +
@@ -68,47 +68,47 @@ struct Measurement {
   }
   /// Whether its times count.
   [[nodiscard]] bool measured() const { return status == RowStatus::measured; }
-  /// Whether it is of a plan. One that is not says why its backend has no plan for the layer.
+  /// Whether it has a plan. A row without one says why its backend has no plan for the layer.
   [[nodiscard]] bool has_plan() const { return !algorithm.starts_with(no_plan); }
-  /// Its times do not count, for this reason.
+  /// Excludes its times for this reason.
   void exclude(RowStatus new_status, std::string_view why = {}) {
     status = new_status;
     reason = reason_text(new_status, why, has_plan());
   }
-  /// The same with a reason as a results file has it, which states the status.
+  /// The same with a reason from a results file, which states the status.
   void exclude_for(std::string text) {
     status = status_of_reason(text, has_plan());
     reason = std::move(text);
   }
 
-  /// How the algorithm of a row without a plan begins.
+  /// How the algorithm begins in a row without a plan.
   static constexpr std::string_view no_plan = "none,";
 };
 
-/// What a bound counts of a time of this row: not the chain of empty kernels that is in it, since an engine may launch
-/// otherwise. The same time where there are no launches.
+/// The part of a time of this row that a bound counts: without its chain of empty kernels, since an engine may launch
+/// differently. The same time if there are no launches.
 [[nodiscard]] inline Seconds without_launch(const Measurement& row, Seconds time) {
   return std::max(Seconds{}, time - row.launch);
 }
 
-/// Two times of a row, launches left out, are the same if they differ by at most this share, or by half of what the
-/// launches take in a graph: some of a launch may overlap the work before it (docs/measuring.md).
+/// Two times of a row, without launches, are the same if they differ by at most this share, or by at most half of the
+/// time that the launches take in a graph: part of a launch may overlap the work before it (docs/measuring.md).
 inline constexpr double methods_agree = 0.05;
 [[nodiscard]] inline bool is_same_time(const Measurement& row, Seconds a, Seconds b) {
   const Seconds launch = row.other_launch.value > 0 ? std::min(row.launch, row.other_launch) : row.launch;
   return std::max(a, b) - std::min(a, b) <= std::max(std::min(a, b) * methods_agree, launch * 0.5);
 }
-/// What the device's own records tell of a row's kernels, without what empty ones take by such records, as times
-/// without launches have nothing of those either.
+/// The time of a row's kernels by the device's own records, less what empty kernels take by these records; times
+/// without launches do not contain that either.
 [[nodiscard]] inline Seconds recorded_work(const Measurement& row) {
   return std::max(Seconds{}, row.kernels - row.empty_kernels);
 }
-/// Whether that differs from the time without launches.
+/// Whether this differs from the time without launches.
 [[nodiscard]] inline bool referee_disagrees(const Measurement& row) {
   return row.measured() && row.kernels.value > 0 &&
          !is_same_time(row, without_launch(row, row.p10), recorded_work(row));
 }
-/// The median by the other method, launches left out.
+/// The median by the other method, without launches.
 [[nodiscard]] inline Seconds other_without_launch(const Measurement& row) {
   return std::max(Seconds{}, row.other - row.other_launch);
 }
@@ -117,8 +117,8 @@ inline constexpr double methods_agree = 0.05;
   return row.measured() && row.other.value > 0 &&
          !is_same_time(row, without_launch(row, row.median), other_without_launch(row));
 }
-/// Times of one call by each method that told one, launches left out: events or graph, the other of these, the device's
-/// own records. One at most where there is only a clock.
+/// Times of one call by each method that gave one, without launches: events or graph, the other of the two, the
+/// device's own records. At most one if there is only a clock.
 [[nodiscard]] inline std::vector<Seconds> times_by_methods(const Measurement& row) {
   std::vector<Seconds> times;
   if (!row.measured()) return times;
@@ -127,7 +127,7 @@ inline constexpr double methods_agree = 0.05;
   if (row.kernels.value > 0) times.push_back(recorded_work(row));
   return times;
 }
-/// Whether several methods timed the row and no two of them agree: nobody knows what it takes.
+/// Whether several methods timed the row and no two of them agree, so that its time is not known.
 [[nodiscard]] inline bool no_method_agrees(const Measurement& row) {
   const std::vector<Seconds> times = times_by_methods(row);
   for (auto a = times.begin(); a != times.end(); ++a)
@@ -136,7 +136,7 @@ inline constexpr double methods_agree = 0.05;
   return times.size() > 1;
 }
 
-/// A row is marked if the clock is this much lower than the session's highest.
+/// A row is marked if its clock is this much lower than the session's highest.
 inline constexpr double throttling = 0.02;
 
 }  // namespace benanza

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// measuring_time: what it took at least to measure a row.
+// measuring_time: the least time that it took to measure a row.
 #pragma once
 
 #include <benanza/results/results.hpp>
@@ -9,15 +9,15 @@
 
 namespace benanza {
 
-/// Calls that were timed, and the preparation of the plan. Warm-ups and the check against the reference, which rows do
-/// not keep, are not in it.
+/// The timed calls, and the preparation of the plan. Does not contain warm-ups and the check against the reference,
+/// which rows do not record.
 [[nodiscard]] inline Seconds measuring_time(const Measurement& row) {
   const auto calls = static_cast<double>(row.calls_per_sample) *
                      (static_cast<double>(row.samples) + static_cast<double>(row.rounds_s.size()));
   return row.median * calls + row.preparation;
 }
 
-/// The same by signature, over all rows of a database.
+/// The same per signature, over all rows of a database.
 [[nodiscard]] inline std::map<std::string, Seconds> measuring_times(const ResultDatabase& results) {
   std::map<std::string, Seconds> times;
   for (const auto& run : results.runs())

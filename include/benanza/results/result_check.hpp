@@ -12,7 +12,7 @@
 namespace benanza {
 
 /// Two rows of one plan, on one machine and with one version of the library, whose times differ by more than their
-/// noise; or one that was timed and one that was tried and refused.
+/// noise, or of which one was timed and the other was tried and refused.
 struct Conflict {
   std::string row{};      ///< `Measurement::name()`
   std::string backend{};  ///< with its version
@@ -21,7 +21,8 @@ struct Conflict {
   Comparison comparison{};  ///< from first to second
 };
 
-/// All of a database, in order of row, machine and version; of more than two rows the fastest and the slowest.
+/// All conflicts of a database, in order of row, machine and version; of more than two rows, the fastest and the
+/// slowest.
 [[nodiscard]] std::vector<Conflict> conflicts(const ResultDatabase& results, double tolerance = default_tolerance);
 
 /// Something that is wrong with a file.
@@ -30,20 +31,20 @@ struct Finding {
   std::string what{};
 };
 
-/// Faults that no session writes: a row twice, a row of a library whose version the run does not name, quantiles out of
-/// order, rounds of different number, a valid row without samples, what `read_run` left out since a value cannot be
-/// true, a ceiling that is not a positive number.
+/// Faults that no session writes: a duplicate row, a row of a library whose version the run does not name, quantiles
+/// out of order, unequal numbers of rounds, a valid row without samples, what `read_run` left out because a value
+/// cannot be true, a ceiling that is not a positive number.
 [[nodiscard]] std::vector<Finding> check(const Run& run);
 
-/// Rows that beat the ceilings of their machine, over all its runs, too often to be true, or by more than they may
+/// Rows that beat the ceilings of their machine, over all its runs, by too much to be true, or by more than they may
 /// raise them (`CeilingCheck`).
 [[nodiscard]] std::vector<Finding> damaged_rows(const ResultDatabase& results);
 
-/// One line for each file of which rows were left out since they cannot be true, and one for all rows that contradict a
-/// ceiling.
+/// One line for each file from which rows were left out because they cannot be true, and one for all rows that
+/// contradict a ceiling.
 [[nodiscard]] std::vector<std::string> left_out(const ResultDatabase& results);
 
-/// Temporary files in a folder, of writers that were killed or are at work.
+/// Temporary files in a folder, from writers that were killed or are still running.
 [[nodiscard]] std::vector<Finding> leftovers(const std::filesystem::path& folder);
 
 }  // namespace benanza

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the original Benanza of 2019 left: its result databases (Google Benchmark JSON, a row a library call, named by
-// kind and arguments) and the tables it printed (CSV, a row a layer). Read by `read_results_2019`, held against a model
-// by its own accounting in rules2019.hpp. Its times are those of single calls between two events, so below about ten
-// microseconds mostly the cost of a launch: they reproduce what was published, and are not lower bounds.
+// The data of the original Benanza of 2019: its result databases (Google Benchmark JSON, one row per library call,
+// named by kind and arguments) and the tables that it printed (CSV, one row per layer). `read_results_2019` reads them;
+// rules2019.hpp applies them to a model by the original's own accounting. The times are those of single calls between
+// two events, so below about ten microseconds they are mostly the cost of a launch: they reproduce what was published,
+// and are not lower bounds.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -22,8 +23,8 @@
 
 namespace benanza {
 
-/// The key of a call: its kind as the database spells it (`CONV_FWD`), the element type and every argument that decides
-/// its time. Two calls are the same one when their keys are equal: no argument matches anything but itself.
+/// The key of a call: its kind as the database spells it (`CONV_FWD`), the element type and every argument that affects
+/// its time. Two calls are the same if their keys are equal: no argument matches anything but itself.
 class CallKey2019 {
  public:
   CallKey2019(std::string_view kind, std::string_view type) : text_(std::string(kind) + "/" + std::string(type)) {}
@@ -41,7 +42,7 @@ class CallKey2019 {
   std::string text_;
 };
 
-/// Arguments of a convolution's calls, of two spatial dimensions.
+/// Arguments of a convolution's calls, with two spatial dimensions.
 struct ConvCall2019 {
   std::vector<std::int64_t> x{};  ///< N C H W
   std::int64_t filters = 0;
@@ -74,7 +75,7 @@ struct PoolCall2019 {
   }
 };
 
-/// Arguments of a matrix product. One of a single row or column was measured as a matrix-vector product.
+/// Arguments of a matrix product. A product with one row or column was measured as a matrix-vector product.
 struct GemmCall2019 {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t trans_a = 0, trans_b = 0, alpha = 1, beta = 1;
@@ -102,7 +103,7 @@ struct GemmCall2019 {
   }
 };
 
-/// A call of which the shape of one tensor is the only argument.
+/// A call whose only argument is the shape of one tensor.
 [[nodiscard]] inline std::string shape_key_2019(std::string_view kind, std::string_view type,
                                                 std::span<const std::int64_t> x) {
   return CallKey2019(kind, type).add("x", x).text();
@@ -111,40 +112,41 @@ struct GemmCall2019 {
 /// One timed way to make a call.
 struct Call2019 {
   std::string algorithm{};  ///< in lower case, without the library's prefixes: `implicit_gemm`, `winograd,relu`
-  Seconds time{};           ///< whole nanoseconds: the original cut the rest off
+  Seconds time{};           ///< whole nanoseconds: the original truncated the rest
 };
 
 /// A row of a table that the original printed.
 struct PrintedRow2019 {
-  std::string model{};      ///< empty: the table is of one model and does not say which
-  std::int64_t batch = 0;   ///< 0: likewise
-  std::string layer{};      ///< the ONNX node; ends in `...` where it was cut
+  std::string model{};      ///< empty: the table is of one model and does not name it
+  std::int64_t batch = 0;   ///< 0: the same for the batch size
+  std::string layer{};      ///< the ONNX node; ends in `...` if it was cut
   std::string kind{};       ///< Conv, Relu, ElementWise ...
-  std::string benchmark{};  ///< kind, hash and algorithm of the call, cut; empty where the table lacks it
+  std::string benchmark{};  ///< kind, hash and algorithm of the call, cut; empty if the table lacks it
   Seconds time{};
   double flops = 0;  ///< theoretical, by its own count; 0: not given
 };
 
 struct Results2019 {
   std::vector<std::string> files{};
-  std::string device{};                    ///< as the files name the GPU; empty: they do not
+  std::string device{};                    ///< as the files name the GPU; empty if they do not
   std::vector<BackendVersion> backends{};  ///< cudnn, cublas
   std::set<std::int64_t> batches{};
   std::map<std::string, std::vector<Call2019>> calls{};  ///< by key; fastest first
   std::map<std::string, std::string> advised{};          ///< by key, the algorithm that cuDNN's heuristic chose
-  std::map<std::string, std::string> failed{};           ///< keys of which no algorithm has a time, and why
+  std::map<std::string, std::string> failed{};           ///< keys for which no algorithm has a time, and why
   std::vector<PrintedRow2019> printed{};                 ///< rows of tables, in order
   std::optional<Seconds> printed_total{};                ///< the last row of a table of one model
   std::vector<std::string> warnings{};
 };
 
-/// Reads databases (`.json`, `.json.gz`) and printed tables (`.csv`, `.csv.gz`), told apart by content. `device`
-/// selects one GPU of a table that holds several. Throws InputError with file and byte or line: for a file that is cut,
-/// broken or of neither kind, for two GPUs (which never share a total), for databases given together with tables.
+/// Reads databases (`.json`, `.json.gz`) and printed tables (`.csv`, `.csv.gz`), which it distinguishes by content.
+/// `device` selects one GPU of a table that holds several. Throws InputError with file and byte or line for a file that
+/// is cut off, broken or of neither kind, for two GPUs (which never share a total), and for databases together with
+/// tables.
 [[nodiscard]] Results2019 read_results_2019(std::span<const std::filesystem::path> files,
                                             const std::string& device = {});
 
-/// The GPUs of which a file has rows, in order; none where it does not say. Throws InputError as above.
+/// The GPUs that a file has rows for, in order; empty if it does not say. Throws InputError as above.
 [[nodiscard]] std::vector<std::string> devices_2019(const std::filesystem::path& file);
 
 }  // namespace benanza

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowStatus: whether a row has a time that counts, and what kind of reason it has where not. A results file has the
-// status in the first words of the reason. They are read and written here only.
+// RowStatus: whether a row has a time that counts, and if not, the kind of reason. A results file has the status in the
+// first words of the reason; only this header reads and writes these words.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class RowStatus : std::uint8_t {
   unsupported,  ///< the backend has no plan for the layer, or lists this one and cannot build it
   failed,       ///< threw, crashed, hung or could not be checked; or a value of the row cannot be true
   wrong,        ///< the result differs from the reference
-  slower,       ///< dropped after its first call, since it takes clearly longer than the best
+  slower,       ///< dropped after its first call, because it takes clearly longer than the best
   not_tried,    ///< left out, and more time would not change that
   out_of_time,  ///< left out for lack of time: it might be the best
 };
@@ -25,7 +25,7 @@ enum class RowStatus : std::uint8_t {
 
 namespace detail {
 
-/// How a reason begins in a results file. `has_plan`: the row is of a plan, and does not say why there is none.
+/// How a reason begins in a results file. `has_plan`: the row has a plan, and does not say why there is none.
 [[nodiscard]] constexpr std::string_view reason_prefix(RowStatus status, bool has_plan) {
   switch (status) {
     case RowStatus::unsupported: return has_plan ? "not offered: " : "";
@@ -41,15 +41,15 @@ namespace detail {
 
 }  // namespace detail
 
-/// The reason as a results file has it: `why` behind the words for the status, unless it begins with them. The words
-/// for `out_of_time` are a reason by themselves.
+/// The reason as in a results file: `why` after the words for the status, unless it begins with them. The words for
+/// `out_of_time` are a reason by themselves.
 [[nodiscard]] inline std::string reason_text(RowStatus status, std::string_view why, bool has_plan = true) {
   const std::string_view prefix = detail::reason_prefix(status, has_plan);
   return std::string(why.starts_with(prefix) ? "" : prefix).append(why);
 }
 
-/// The status that a results file states by a reason. A reason that begins with no such words is that of a failure;
-/// in a row without a plan it says that the layer is unsupported.
+/// The status that a reason in a results file states. A reason that begins with no such words is a failure; in a row
+/// without a plan it says that the layer is unsupported.
 [[nodiscard]] constexpr RowStatus status_of_reason(std::string_view reason, bool has_plan) {
   using enum RowStatus;
   const auto states = [&](RowStatus status) { return reason.starts_with(detail::reason_prefix(status, has_plan)); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Totals of whole models that the original Benanza of 2019 printed, without the layers that they are the sum of.
+// Totals of whole models that the original Benanza of 2019 printed, without the layers that they sum up.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -17,24 +17,24 @@ struct Total2019 {
   std::string device{}, model{};
   std::int64_t batch = 1;
   std::string source{};   ///< what was printed together: `totals`, `variants`, `variants of cudnn 7.6.4.38`
-  bool parallel = false;  ///< along the critical path, else the sum
+  bool parallel = false;  ///< along the critical path; otherwise the sum
   bool fused = false;
-  bool advised = false;  ///< by the algorithms that cuDNN advises, else by the best ones
+  bool advised = false;  ///< with the algorithms that cuDNN advises; otherwise with the best ones
   bool nhwc = false, padded = false;
   DataType type = DataType::f32;
   Seconds time{};
-  std::int64_t missing = 0;  ///< layers that it has no row of
+  std::int64_t missing = 0;  ///< layers for which it has no row
 };
 
-/// What a variant's name says, as the original's folders are called: `serial_fused_nhwc_latency_float16`,
+/// Parses a variant's name, as the original's folders are called: `serial_fused_nhwc_latency_float16`,
 /// `resnet50_latency`, `7.6.4.38/latency_float16`, `cudnn_advised_serial_latency`. Throws InputError for another name.
 [[nodiscard]] Total2019 variant_2019(std::string_view name);
 
-/// Whether the first line of a file is that of a table of totals.
+/// Whether the first line of a file is the header of a table of totals.
 [[nodiscard]] bool has_totals_2019(std::string_view head);
 
 /// Reads a table of totals by model (`gpu,batch,model,serial_total_published,...`) or by variant of ResNet50-v1
-/// (`variant,gpu,b1,b2,...`), its columns in any order. Cells and columns of totals may be missing. Throws InputError
+/// (`variant,gpu,b1,b2,...`), with columns in any order. Cells and columns of totals may be missing. Throws InputError
 /// with file and line.
 [[nodiscard]] std::vector<Total2019> read_totals_2019(const std::string& file);
 
