@@ -14,10 +14,10 @@ namespace benanza::bench {
 /// The signals that end a session cleanly: SIGINT, and SIGTERM and SIGHUP unless they are ignored (nohup).
 [[nodiscard]] sigset_t interrupts();
 
-/// While it lives, `interrupts` are blocked in the calling thread and in those that it starts, and a thread of the
-/// watch's own takes them. The first one requests a stop; a SIGINT after it ends the process
-/// (closing terminals and time limits send the others more than once). To be made before the threads that measure;
-/// destroyed by the thread that made it.
+/// While it lives, `interrupts` are blocked in the calling thread and in the threads that it starts; a thread of the
+/// watch's own receives them. The first one requests a stop; a SIGINT after it ends the process (closing terminals and
+/// time limits send the others more than once). Make it before the threads that measure. The thread that made it must
+/// destroy it.
 class InterruptWatch {
  public:
   /// Throws std::system_error when no thread can be started.
@@ -28,7 +28,7 @@ class InterruptWatch {
 
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
   [[nodiscard]] bool interrupted() const { return stop_.stop_requested(); }
-  /// What the process ends with, 128 and the signal's number as shells have it: 130 for Ctrl-C. 0 if there was none.
+  /// The exit code of the process, 128 plus the signal's number as in shells: 130 for Ctrl-C. 0 if there was no signal.
   [[nodiscard]] int exit_code() const { return interrupted() ? 128 + signal_ : 0; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // EngineProfile: what an engine really did: its latency, and its layers or kernels with their times, in one form for
-// every format that profilers write (one reader a format in src/profile). `compare` (gap.hpp) compares it with the
-// bounds of a model.
+// all formats of profilers (one reader per format in src/profile). `compare` (gap.hpp) compares it with the bounds of a
+// model.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -32,7 +32,7 @@ enum class Activity : std::uint8_t {
   return {"layer", "kernel", "copy", "conversion", "wait", "call"};
 }
 
-/// Where a record stands, for messages: a byte of a text file, a row of a database's table.
+/// The position of a record, for messages: a byte of a text file, a row of a database's table.
 struct ProfilePlace {
   std::size_t file = 0;  ///< index into EngineProfile::files
   std::uint64_t position = 0;
@@ -44,35 +44,35 @@ struct ProfiledTensor {
   bool operator==(const ProfiledTensor&) const = default;
 };
 
-/// One layer, kernel or other activity of the engine: the same one of every pass.
+/// One layer, kernel or other activity of the engine, the same one in every pass.
 struct ProfileRecord {
   std::string name{};  ///< in the engine's words
   std::string op{};    ///< operator, layer type or kernel class, in the engine's words
   Activity activity = Activity::layer;
-  /// ONNX nodes that the engine says this is, each by its name or by that of a value that it computes (ONNX Runtime's
-  /// blocked layouts); names of weights may be among them (TensorRT). Empty: it does not say.
+  /// ONNX nodes that this is according to the engine, each by its name or by the name of a value that it computes (ONNX
+  /// Runtime's blocked layouts); names of weights may be among them (TensorRT). Empty if the engine does not say.
   std::vector<std::string> nodes{};
   std::string algorithm{};  ///< implementation, kernel or plan that ran, if known
   std::string provider{};   ///< the engine's backend: CPUExecutionProvider, cudnn ...
-  std::string library{};    ///< whose call launched the kernel: cudnn, cublas; empty: none's, or not known
-  /// A runtime call that the thread made between two library calls, and that neither launches, allocates nor waits.
+  std::string library{};    ///< whose call launched the kernel: cudnn, cublas; empty: none, or not known
+  /// A runtime call that the thread made between two library calls, and that does not launch, allocate or wait.
   bool between_libraries = false;
   std::vector<ProfiledTensor> inputs{}, outputs{};  ///< where recorded
   std::int64_t lane = 0;  ///< thread or stream: records of one lane do not overlap unless nested
-  /// Index of the record that encloses this one (whose times hold this one's) or launched it.
+  /// Index of the record that encloses this one (its times include this one's) or launched it.
   std::optional<std::size_t> parent{};
   std::optional<Seconds> start{};  ///< from the start of its pass, median over passes
-  std::vector<Seconds> times{};   ///< one a counted pass, 0 if it lacked this; a single one if only an average is known
-  std::vector<float> starts_s{};  ///< one for each of `times`, seconds; NaN where a pass lacked this; empty: not known
+  std::vector<Seconds> times{};    ///< one per counted pass, 0 if it lacked this; only one if only an average is known
+  std::vector<float> starts_s{};   ///< one for each of `times`, seconds; NaN if a pass lacked this; empty: not known
   ProfilePlace place{};
 };
 
-/// A call of a vendor library that an API log names: what was chosen, not how long it took.
+/// A call of a vendor library in an API log: what was chosen, not how long it took.
 struct LibraryCall {
   std::string library{};    ///< cudnn, cublas, cublaslt
   std::string function{};   ///< cudnnConvolutionForward ...
-  std::string signature{};  ///< the layer that it computes; empty where the log does not determine it
-  std::string algorithm{};  ///< in the terms of that library's backend here: `implicit_precomp_gemm`, a plan tag ...
+  std::string signature{};  ///< the layer that it computes; empty if the log does not determine it
+  std::string algorithm{};  ///< in the terms of Benanza's backend for it: `implicit_precomp_gemm`, a plan tag ...
   std::string math{};       ///< math mode or compute type, in the library's words
   std::int64_t count = 0;   ///< in one pass
   ProfilePlace place{};
@@ -86,7 +86,7 @@ struct BetweenCalls {
   std::string after{}, before{};       ///< the libraries' functions: cudnnConvolutionForward ...
   double count = 0;                    ///< in a pass, on average
   Seconds time{};                      ///< in a pass, on average: of the host for a call, of the device for a kernel
-  /// Who called, innermost first: the most frequent call chain. Empty where the file has none.
+  /// The callers, innermost first: the most frequent call chain. Empty if the file has none.
   std::vector<std::string> chain{};
 };
 
@@ -97,26 +97,26 @@ struct EngineProfile {
   std::vector<std::string> files{};
   std::string device{};  ///< as the file names it
   std::optional<int> threads{};
-  std::vector<Seconds> latencies{};      ///< one a counted pass, from end to end; empty: only records are known
-  bool latencies_apart = false;          ///< the latencies are of another run than the times of the records
+  std::vector<Seconds> latencies{};      ///< one per counted pass, from end to end; empty: only records are known
+  bool latencies_apart = false;          ///< the latencies are from another run than the times of the records
   std::int64_t warm_ups = 0;             ///< passes dropped
   std::vector<ProfileRecord> records{};  ///< in the engine's order; of counted passes
-  std::vector<LibraryCall> calls{};      ///< in order of the log
-  std::vector<BetweenCalls> between{};   ///< by time, longest first; empty where library calls were not traced
-  std::string total_only{};  ///< not empty: why its records support no claim about layers (asynchronous provider ...)
+  std::vector<LibraryCall> calls{};      ///< in the order of the log
+  std::vector<BetweenCalls> between{};   ///< by time, longest first; empty if library calls were not traced
+  std::string total_only{};  ///< empty, or why its records support no claim about layers (asynchronous provider ...)
   std::vector<std::string> warnings{};  ///< what is doubtful, with file and place
 };
 
 struct ProfileOptions {
-  std::optional<std::int64_t> warm_ups{};  ///< passes to drop; nothing: found from the times themselves
-  /// Passes of a file that does not mark them (Nsight Systems, oneDNN, CSV, traces without steps), of one or several
-  /// repetitions each; nothing: each repetition is one, with a warning. Files that mark passes ignore this.
+  std::optional<std::int64_t> warm_ups{};  ///< passes to drop; empty: determined from the times themselves
+  /// Passes in a file that does not mark them (Nsight Systems, oneDNN, CSV, traces without steps), of one or several
+  /// repetitions each; empty: each repetition is one, with a warning. Files that mark passes ignore this.
   std::optional<std::int64_t> passes{};
 };
 
-/// Reads the files of one run of an engine (a trace and an API log of it may come together); each format is recognised
-/// by its content, gzip is unpacked. Throws InputError with file and byte for one that is cut off, foreign or
-/// inconsistent; what can be marked and left out instead is in `warnings`.
+/// Reads the files of one run of an engine, for example a trace together with an API log of it. Each format is
+/// recognised by its content, and gzip is unpacked. Throws InputError with file and byte for a file that is cut off,
+/// foreign or inconsistent; what can be marked and left out instead is in `warnings`.
 [[nodiscard]] EngineProfile read_profile(std::span<const std::filesystem::path> files,
                                          const ProfileOptions& options = {});
 

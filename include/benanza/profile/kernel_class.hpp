@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CUDA kernel does, by its name: if the engine labels nothing, a profile of kernels says no more than that.
+// What a CUDA kernel does, by its name: if the engine adds no labels, a profile of kernels says no more than that.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace benanza {
 enum class KernelClass : std::uint8_t {
   other,
   convolution,
-  product,    ///< matrix product; where cuDNN made it, a step of a convolution
+  product,    ///< matrix product; in cuDNN, a step of a convolution
   transform,  ///< FFT and Winograd transforms: steps of a convolution
   normalization,
   pooling,
@@ -30,7 +30,7 @@ enum class KernelClass : std::uint8_t {
 }
 
 namespace detail {
-/// Parts of names in lower case, asked in this order: `cudnn::winograd_nonfused::winogradForwardData4x4` is a
+/// Parts of names in lower case, tested in this order: `cudnn::winograd_nonfused::winogradForwardData4x4` is a
 /// transform, `volta_scudnn_winograd_128x128` a convolution.
 inline constexpr std::array<std::pair<std::string_view, KernelClass>, 52> kernel_name_parts{{
     {"pad_constant", KernelClass::padding},
@@ -105,8 +105,8 @@ static_assert(!kernel_name_parts.back().first.empty(), "an empty part would be i
   return KernelClass::other;
 }
 
-/// Whether the kernel multiplies on tensor cores: the names of NVIDIA's libraries hold the instruction's shape (s884 on
-/// Volta, s1688 on Turing, s16816 on Ampere, gmma on Hopper), or the generator's name (xmma, nvjet).
+/// Whether the kernel multiplies on tensor cores: the names in NVIDIA's libraries contain the instruction's shape (s884
+/// on Volta, s1688 on Turing, s16816 on Ampere, gmma on Hopper), or the generator's name (xmma, nvjet).
 [[nodiscard]] inline bool uses_tensor_cores(std::string_view name) {
   constexpr std::array<std::string_view, 18> marks{"s884",   "h884",    "i8816", "s1688",    "h1688", "16816",
                                                    "i16832", "s161616", "gmma",  "tensorop", "hmma",  "imma",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorder: an engine records its own layers while it runs, and gets the profile that the readers of other profilers'
-// files make too:
+// Recorder: an engine records its own layers while it runs, and gets the same profile as from the readers of other
+// profilers' files:
 //
 //   Recorder recorder({.engine = "mine"});
 //   for (...) {
@@ -13,9 +13,9 @@
 //   }
 //   const EngineProfile profile = recorder.profile();
 //
-// A record costs two reads of the clock, which the engine does, and a few nanoseconds: it is appended to memory that
-// was there before the pass began. Nothing is locked, and nothing allocated within a pass that has no more layers than
-// one before it.
+// A record costs two clock reads, which the engine does, and a few nanoseconds: it is appended to memory that was
+// allocated before the pass began. Nothing is locked, and nothing is allocated within a pass that has no more layers
+// than an earlier one.
 #pragma once
 
 #include <benanza/detail/warm_ups.hpp>
@@ -68,7 +68,7 @@ class Recorder {
       lane.most = std::max(lane.most, lane.records.size() - lane.first);
       lane.previous = lane.first;
       lane.first = lane.records.size();
-      // Room for a pass as long as any before, made while nothing is timed.
+      // Reserves memory for a pass as long as any before, while nothing is timed.
       if (lane.records.capacity() - lane.records.size() < lane.most)
         lane.records.reserve(2 * lane.records.capacity() + lane.most);
     }
@@ -80,29 +80,29 @@ class Recorder {
     passes_.back().open = false;
   }
 
-  /// A layer of the open pass. Layers of one lane may lie inside each other (a block and its parts). The same name
-  /// again in a pass is another layer. Throws UsageError outside of a pass, and for a lane that does not exist.
+  /// A layer of the open pass. Layers of one lane may be nested (a block and its parts). If a name occurs again in a
+  /// pass, it is another layer. Throws UsageError outside of a pass, and for a lane that does not exist.
   void layer(std::string_view name, Time start, Time end, std::size_t lane = 0) {
     if (passes_.empty() || !passes_.back().open) throw UsageError("layer() without start_pass()");
     if (lane >= lanes_.size())
       throw UsageError("layer() on lane " + std::to_string(lane) + " of a recorder of " +
                        std::to_string(lanes_.size()) + " lanes, expected a lower number");
     Lane& on = lanes_[lane];
-    // An engine does the same in each pass: the name is the one that stood here in the pass before.
+    // An engine does the same in each pass, so the name is the one at this position in the previous pass.
     const std::size_t before = on.records.size() - on.first + on.previous;
     std::uint32_t id = before < on.first ? on.records[before].name : none;
     if (id == none || on.names[id] != name) id = on.find_or_add(name);
     on.records.push_back({static_cast<std::uint32_t>(passes_.size() - 1), id, start, end});
   }
 
-  /// What a layer is, for matching and advice: its operator, the ONNX nodes that it stands for (without this: the node
-  /// of its name), its algorithm, tensors, activity. Times, place and lane of `what` are not used.
+  /// Describes a layer for matching and advice: its operator, the ONNX nodes that it stands for (by default the node of
+  /// its name), its algorithm, tensors, activity. Times, place and lane of `what` are not used.
   void describe(ProfileRecord what) {
     std::string name = what.name;
     descriptions_.insert_or_assign(std::move(name), std::move(what));
   }
 
-  /// All closed passes but the warm-ups; one that is still open does not count. Throws UsageError where no pass was
+  /// All closed passes except the warm-ups; one that is still open does not count. Throws UsageError if no pass was
   /// closed, InputError for a layer that ends before it starts.
   [[nodiscard]] EngineProfile profile(const ProfileOptions& options = {}) const;
 
@@ -120,7 +120,7 @@ class Recorder {
   struct alignas(64) Lane {
     std::vector<std::string> names{};  // in the order of their first use
     std::vector<Record> records{};
-    std::size_t previous = 0, first = 0;  // records that began the pass before and this one
+    std::size_t previous = 0, first = 0;  // first records of the previous pass and of this one
     std::size_t most = 0;                 // records of the longest pass
     std::map<std::string, std::uint32_t, std::less<>> ids{};
 
@@ -139,7 +139,7 @@ class Recorder {
     std::uint32_t name = 0;
     std::vector<double> starts{};
     std::vector<Seconds> times{};
-    double end = 0;  // its end in the pass that brought it
+    double end = 0;  // its end in the first pass that has it
     std::size_t first_pass = 0;
   };
 
@@ -191,7 +191,7 @@ inline std::vector<Recorder::Gathered> Recorder::gather(std::size_t first, std::
         all.push_back({.lane = l, .name = record.name, .end = start + time, .first_pass = pass});
       }
       Gathered& to = all[slots[occurrence]];
-      to.times.resize(pass - first);  // 0 where a pass lacked it
+      to.times.resize(pass - first);  // 0 if a pass lacked it
       to.times.push_back({time});
       to.starts.push_back(start);
     }

@@ -12,11 +12,11 @@ namespace benanza {
 /// The bounds of its rungs.
 [[nodiscard]] Rungs bounds_of(const Analysis& analysis);
 
-/// `analysis` has candidates (`AnalysisOptions::candidates`), without which nothing is known of advice and layouts.
-/// `narrower`: the same model in other types; one that lacks layers is left out.
+/// `analysis` must have candidates (`AnalysisOptions::candidates`); without them nothing is known about advice and
+/// layouts. `narrower`: the same model in other types; one that lacks layers is left out.
 ///
-/// By advice, a layer takes longer by the difference of the fastest row that a library advises and the fastest one of
-/// the libraries that advise: the choice among libraries is nobody's advice.
+/// With the advised algorithms, a layer takes longer by the difference between the fastest row that a library advises
+/// and the fastest row of the libraries that advise: no library advises which library to choose.
 [[nodiscard]] StudyAccount account_of(const Analysis& analysis, std::span<const Analysis> narrower = {});
 
 }  // namespace benanza

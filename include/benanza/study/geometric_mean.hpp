@@ -11,15 +11,15 @@
 
 namespace benanza {
 
-/// `low` to `high` holds the mean of the distribution that the ratios are drawn from with 95 % confidence, their
-/// logarithms being normally distributed: Student's t of the logarithms. For a single ratio the interval is not known.
+/// `low` to `high` holds the mean of the distribution that the ratios are drawn from with 95 % confidence, if their
+/// logarithms are normally distributed: Student's t of the logarithms. For a single ratio the interval is not known.
 struct GeometricMean {
   std::size_t count = 0;
   double mean = 0;
   std::optional<double> low{}, high{};
 };
 
-/// The geometric mean of positive numbers; nothing where there are none.
+/// The geometric mean of positive numbers; empty if there are none.
 [[nodiscard]] inline std::optional<GeometricMean> geometric_mean(std::span<const double> ratios) {
   if (ratios.empty()) return std::nullopt;
   const auto count = static_cast<double>(ratios.size());

@@ -17,15 +17,15 @@
 
 namespace benanza {
 
-/// What an engine that runs layer by layer, by the algorithms that its library advises, in f32 and in plain layout,
-/// would gain.
+/// What would be gained by an engine that runs layer by layer, with the algorithms that its library advises, in f32 and
+/// in plain layout.
 enum class Optimization : std::uint8_t {
-  parallel,      ///< branches side by side: library / library_parallel
+  parallel,      ///< parallel branches: library / library_parallel
   algorithms,    ///< the best algorithms instead of those that the library advises: advised / library
   fusion,        ///< library / library_fused
   tensor_cores,  ///< library / library in the fastest narrower type that all layers were measured in
   layout,        ///< library_fused with every tensor in plain layout / library_fused
-  all            ///< all of these that are known, together; nothing where fusion or branches are not
+  all            ///< all of these that are known, together; empty if fusion or branches are not
 };
 inline constexpr std::size_t optimization_count = 6;
 [[nodiscard]] constexpr std::array<std::string_view, optimization_count> enum_names(Optimization) {
@@ -40,15 +40,15 @@ using Rungs = std::array<std::optional<Seconds>, rung_count>;
   return rungs[static_cast<std::size_t>(name)];
 }
 
-/// The bounds of a model on a device at a batch size by one accounting: of Benanza's own results, of a database or a
-/// printed table of 2019.
+/// The bounds of a model on a device at a batch size by one accounting: from Benanza's own results, or from a database
+/// or a printed table of 2019.
 struct StudyAccount {
   std::string model{}, device{};
   std::int64_t batch = 1;
-  std::string source{};                  ///< `measured`, `totals`, `database` ...
-  Rungs rungs{};                         ///< in the model's own type
-  std::optional<Seconds> advised{};      ///< `library` by the algorithms that the libraries advise
-  std::map<DataType, Rungs> in_types{};  ///< the same model in narrower types, where all layers have times
+  std::string source{};                                 ///< `measured`, `totals`, `database` ...
+  Rungs rungs{};                                        ///< in the model's own type
+  std::optional<Seconds> advised{};                     ///< `library` with the algorithms that the libraries advise
+  std::map<DataType, Rungs> in_types{};                 ///< the same model in narrower types, if all layers have times
   std::optional<Seconds> plain_layout{}, any_layout{};  ///< totals of the same calls in plain layout, and in the best
   std::int64_t missing = 0;                             ///< layers without a time: the rungs are partial
 };
@@ -57,29 +57,30 @@ struct StudyAccount {
 struct StudyLatency {
   std::string model{}, device{}, framework{};
   std::int64_t batch = 1;
-  std::optional<DataType> type{};  ///< that it computed in; nothing: the model's own
-  std::optional<Seconds> time{};   ///< nothing: an API log alone, which has no times
+  std::optional<DataType> type{};  ///< that it computed in; empty: the model's own
+  std::optional<Seconds> time{};   ///< empty for an API log alone, which has no times
   std::optional<Seconds> lowest{}, highest{};
   std::string file{};
-  /// What the engine's own choice of algorithms costs, by its API log: chosen / best over the calls that were compared.
+  /// What the engine's own choice of algorithms costs, from its API log: chosen / best over the calls that were
+  /// compared.
   std::optional<double> chosen_over_best{};
 };
 
 /// One line of the study.
 struct StudyRow {
   std::string model{}, device{};
-  std::string framework{};  ///< empty: no latency is known
+  std::string framework{};  ///< empty if no latency is known
   std::int64_t batch = 1;
   std::optional<Seconds> latency{}, lowest{}, highest{};
-  std::string source{};  ///< source of the rungs; of several accounts the first
+  std::string source{};  ///< source of the rungs; the first of several accounts
   Rungs rungs{};
   std::optional<Seconds> advised{};
   std::int64_t missing = 0;  ///< layers that the rungs lack; not 0: partial
-  std::string file{};        ///< that the latency is of
-  std::string doubt{};       ///< not empty: why the latency cannot be one of this model, and has no ratios
+  std::string file{};        ///< file of the latency
+  std::string doubt{};       ///< why the latency cannot be one of this model, and has no ratios; empty if it can
   std::array<std::optional<double>, rung_count> ratios{};  ///< the Benanza ratio: rung / latency
   std::array<std::optional<double>, optimization_count> speedups{};
-  std::optional<DataType> type{};    ///< type of latency and rungs, where it is not the model's own
+  std::optional<DataType> type{};    ///< type of latency and rungs, if it is not the model's own
   std::optional<DataType> narrow{};  ///< the type of Optimization::tensor_cores
   std::optional<double> chosen_over_best{};
 
@@ -97,22 +98,22 @@ struct StudyMean {
   std::string framework{};  ///< empty for optimisations, which need no engine
   std::int64_t batch = 1;
   GeometricMean all{};                      ///< over all models
-  std::optional<GeometricMean> complete{};  ///< over those whose rungs lack no layer, where others do
+  std::optional<GeometricMean> complete{};  ///< over those whose rungs lack no layer, if others do
 };
 
-/// A published figure with what the data gives.
+/// A published figure and what the data gives for it.
 struct StudyClaim {
   std::string what{};
-  std::string published{};        ///< empty: the paper does not say it
-  std::optional<double> found{};  ///< nothing: the study has no data for it
+  std::string published{};        ///< empty if the paper does not state it
+  std::optional<double> found{};  ///< empty if the study has no data for it
   bool agrees = false;            ///< to the digits that were published
 };
 
 struct Study {
   std::vector<StudyRow> rows{};  ///< by device, batch size, model, framework
   std::vector<StudyMean> means{};
-  std::vector<StudyAccount> accounts{};  ///< all that rows were chosen from
-  std::vector<StudyClaim> claims{};      ///< claims of the paper; empty but for data of 2019
+  std::vector<StudyAccount> accounts{};  ///< all accounts that rows were chosen from
+  std::vector<StudyClaim> claims{};      ///< claims of the paper; empty except for data of 2019
   std::vector<std::string> notes{};      ///< where accounts differ, and what was left out
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the original Benanza left, as accounts of a study: its databases, its printed tables and totals, the latencies
-// that it measured, and what its paper says.
+// The data of the original Benanza as accounts of a study: its databases, its printed tables and totals, the latencies
+// that it measured, and the claims of its paper.
 #pragma once
 
 #include <benanza/model/counted_layers.hpp>
@@ -31,29 +31,29 @@ struct Data2019 {
   std::vector<EngineLatency> latencies{};
   std::vector<std::string> warnings{};  ///< files of folders that are none of these, one line each
 
-  /// The batch sizes at which there is anything about a model.
+  /// The batch sizes for which there are data about a model.
   [[nodiscard]] std::set<std::int64_t> batches(const std::string& model) const;
-  /// Whether there are rows of layers, for which its graph is needed.
+  /// Whether there are rows of layers, which need the model's graph.
   [[nodiscard]] bool has_rows(const std::string& model, std::int64_t batch) const;
 };
 
-/// Folders are searched through all levels; their files are told apart by content. Throws InputError for a file that is
+/// Folders are searched recursively; their files are distinguished by content. Throws InputError for a file that is
 /// given by its own name and cannot be read.
 [[nodiscard]] Data2019 read_data_2019(const std::vector<std::string>& places);
 
-/// Printed totals, in the order in which accounts count; of those models.
+/// Accounts of the printed totals of those models, in order of precedence.
 [[nodiscard]] std::vector<StudyAccount> accounts_of_totals(const Data2019& data, const std::set<std::string>& models);
 
-/// By the rows of databases and tables, by the rules of 2019. A database that lacks more than half of the model's
-/// layers is not one of the model. Warnings of the rules are added to `warnings`.
+/// Accounts from the rows of databases and tables, by the rules of 2019. A database that lacks more than half of the
+/// model's layers is not one of the model. Warnings of the rules are added to `warnings`.
 [[nodiscard]] std::vector<StudyAccount> accounts_of_rows(const Data2019& data, const Graph& graph,
                                                          std::vector<std::string>& warnings);
 
-/// Where printed totals and the sums of printed rows differ, a line each.
+/// Where printed totals and the sums of printed rows differ, one line each.
 [[nodiscard]] std::vector<std::string> notes_2019(const Study& study);
 
-/// What the paper says, with what the study finds. `layers`: of each model by the paper's count, by name; may be of
-/// some models only.
+/// The claims of the paper, with what the study finds. `layers`: the layers of each model by the paper's count, by
+/// name; it may have some models only.
 [[nodiscard]] std::vector<StudyClaim> claims_2019(const Study& study,
                                                   const std::map<std::string, CountedLayers>& layers);
 
