@@ -22,14 +22,14 @@ namespace benanza {
 
 /// One lower bound. All are latencies of one request with nothing else in flight.
 struct Rung {
-  std::optional<Seconds> bound{};   ///< p10 of rounds; nothing when it cannot be given
+  std::optional<Seconds> bound{};   ///< p10 of rounds; empty if it cannot be given
   std::optional<Seconds> median{};  ///< median of rounds: the expected figure; measured rungs only
   double uncertainty = 0;     ///< the bound's, relative: half of its 95 % interval over groups of rounds, plus the
                               ///< timer's resolution and the wander of the processor's speed
   Seconds raised{};           ///< how much the rung was raised to the model floor
   bool common_rounds = true;  ///< false: a sum of per-row p10 of a database without rounds
-  bool saves_multiplications = false;  ///< a plan of it does (Winograd, FFT): direct algorithms take longer
-  /// What a measured rung lacks so that it is not given although its layers have times; empty if it is given.
+  bool saves_multiplications = false;  ///< one of its plans does (Winograd, FFT): direct algorithms take longer
+  /// Why a measured rung is not given although its layers have times; empty if it is given.
   std::string withheld{};
 };
 
@@ -50,30 +50,30 @@ struct Coverage {
 struct WeightBytes {
   Bytes stored{};  ///< in the file
   Bytes read{};    ///< by a plan of the layer, in the types of its operands
-  /// Whether plans read the numbers in a wider type, or in more copies, than the file has them.
+  /// Whether plans read the numbers in a wider type, or in more copies, than the file has.
   [[nodiscard]] bool expanded() const { return read > stored; }
 };
 
-/// What one call of a Gather reads of its table.
+/// What one call of a Gather reads from its table.
 struct LookupBytes {
-  Bytes certain{};   ///< whatever the indices are; floors count them
-  Bytes expected{};  ///< if the indices are uniform
+  Bytes certain{};   ///< for any indices; floors count them
+  Bytes expected{};  ///< for uniform indices
 };
 
 /// A unique layer of the model in one form.
 struct LayerRow {
-  std::string signature{};  ///< canonical text of the layer's; `parse_layer` reads it
+  std::string signature{};  ///< canonical text of the layer's signature; `parse_layer` reads it
   Form form = Form::single;
-  std::int64_t count = 0;            ///< occurrences, loops multiplied
+  std::int64_t count = 0;            ///< occurrences, times the passes of enclosing loops
   std::vector<std::string> nodes{};  ///< the first node of each occurrence
   Status status = Status::missing;
   std::string reason{};                   ///< why it is modelled or missing
-  std::optional<Measurement> chosen{};    ///< the fastest row as it runs, with its launches: what to expect and advise
-  std::optional<Measurement> bounding{};  ///< the row that a bound counts, where that is another: without its launches
-  std::optional<Measurement> cold{};      ///< the fastest row with its weights out of the caches, if it has any
-  int most_threads = 0;                   ///< that a plan of it was tried with; 0: none was
-  std::int64_t untried = 0;               ///< rows that a budget left no time for: one of their plans may be faster
-  std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only where asked for
+  std::optional<Measurement> chosen{};    ///< the fastest row, with its launches: what to expect and advise
+  std::optional<Measurement> bounding{};  ///< the row that a bound counts, if it is another one: without its launches
+  std::optional<Measurement> cold{};      ///< the fastest row with its weights out of the caches, if there is one
+  int most_threads = 0;                   ///< the most that a plan of it was tried with; 0: none was tried
+  std::int64_t untried = 0;               ///< rows that a budget left no time for; one of their plans may be faster
+  std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only if requested
   Seconds p10{}, median{};                ///< one call, as bounded and as expected; the floor when modelled
   Seconds floor{};                        ///< analytic: max(FLOPs / peak, memory floor)
   Cost cost{};
@@ -81,7 +81,7 @@ struct LayerRow {
   std::optional<LookupBytes> lookup{};   ///< if it is a Gather of several rows
   bool critical = false;                 ///< on the critical path of the form's parallel rung
   [[nodiscard]] Seconds total() const { return p10 * static_cast<double>(count); }
-  /// Share of the roofline reached; nothing when the floor is zero (all data may be in cache).
+  /// Share of the roofline reached; empty if the floor is zero (all data may be in cache).
   [[nodiscard]] std::optional<double> of_roofline() const {
     if (floor.value <= 0 || p10.value <= 0) return std::nullopt;
     return floor / p10;
@@ -92,17 +92,17 @@ struct AnalysisOptions {
   int threads = 0;                      ///< the most that an engine would use; 0: as many as the machine has cores
   std::vector<std::string> backends{};  ///< empty: all
   bool candidates = false;              ///< fill in every row of each layer, not only the best
-  bool analytic = false;                ///< the model floor and the roofline rungs alone: every layer is modelled
+  bool analytic = false;                ///< only the model floor and the roofline rungs: every layer is modelled
 };
 
 struct Analysis {
   std::string model{}, file{};
   std::int64_t batch = 1;
   std::map<std::string, std::int64_t> dims{};
-  std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that nobody bound
-  DataType type = DataType::f32;  ///< type of most multiplications; quantised: type of what they multiply weights with
+  std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that were not bound
+  DataType type = DataType::f32;  ///< type of most multiplications; quantised: type of what is multiplied with weights
   int threads = 1;
-  Machine machine{};      ///< whose results they are; without a name where there are none
+  Machine machine{};      ///< whose results they are; without a name if there are none
   bool analytic = false;  ///< as in AnalysisOptions: analytic rungs only
   std::int64_t layers = 0, unique_layers = 0, groups = 0;
   std::int64_t macs = 0;
@@ -115,13 +115,13 @@ struct Analysis {
   std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
   std::vector<std::string> exempt{};   ///< rows whose plan saves multiplications
   std::array<Rung, rung_count> rungs{};
-  /// The part of the model floor that an engine cannot beat that saves multiplications; nothing where there is no
+  /// The part of the model floor that an engine that saves multiplications cannot beat either; empty if there is no
   /// floor.
   std::optional<Seconds> memory_floor{};
-  /// Totals by other accounting, to compare with published ones (rules2019.hpp); none of them is a bound.
+  /// Totals by other accounting, for comparison with published ones (rules2019.hpp); none of them is a bound.
   std::map<std::string, Seconds> reference{};
   std::vector<LayerRow> rows{};  ///< by form, then by share of time: the partition of the expected figure
-  /// Rows of the fused form that the bound counts, where the expected figure counts other calls.
+  /// Rows of the fused form that the bound counts, if the expected figure counts other calls.
   std::vector<LayerRow> bound_rows{};
   std::vector<TimedGraph> graphs{};  ///< single, fused
   Ceilings ceilings{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// analyze: from a model's layers and stored results to its ladder of bounds. Pure computation: no device, no file, no
-// library. docs/measuring.md, "The ladder", says what each rung is; "What each rung assumes" says for which engines it
-// holds.
+// analyze: computes a model's ladder of bounds from its layers and stored results. Pure computation: no device, no
+// file, no library. docs/measuring.md says what each rung is ("The ladder") and for which engines it holds ("What each
+// rung assumes").
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -11,8 +11,8 @@
 
 namespace benanza {
 
-/// `results` must hold one machine and one version of each backend (ResultDatabase::select). Without ceilings the
-/// analytic rungs are absent.
+/// `results` must hold one machine and one version of each backend (ResultDatabase::select). Without ceilings there are
+/// no analytic rungs.
 [[nodiscard]] Analysis analyze(const ModelLayers& model, const ResultDatabase& results,
                                const AnalysisOptions& options = {});
 

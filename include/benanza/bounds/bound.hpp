@@ -35,7 +35,7 @@ enum class RungName : std::uint8_t {
           "library_resident", "roofline_memory"};
 }
 inline constexpr std::size_t rung_count = 10;
-/// Those that are made of measured times; the others are analytic.
+/// The rungs that are made of measured times; the others are analytic.
 inline constexpr std::array measured_rungs{RungName::library_fused_parallel, RungName::library_parallel,
                                            RungName::library_fused,          RungName::library,
                                            RungName::library_fused_resident, RungName::library_resident};
@@ -43,8 +43,8 @@ inline constexpr std::array measured_rungs{RungName::library_fused_parallel, Run
 struct Bound {
   std::string model{};
   RungName rung = RungName::library_fused;
-  std::optional<Seconds> latency{};    ///< nothing when the rung cannot be given
-  std::vector<std::string> missing{};  ///< signatures without a result; not empty: the bound is partial
+  std::optional<Seconds> latency{};    ///< empty if the rung cannot be given
+  std::vector<std::string> missing{};  ///< signatures without a result; if not empty, the bound is partial
 
   [[nodiscard]] bool partial() const { return !missing.empty() || !latency; }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedule: when each call of a model would run. The sequential one is the sequential rung, call by call. The parallel
-// one is found by list scheduling on the threads that the bound may use: it is a way to run the model that takes at
+// one is found by list scheduling on the threads that the bound may use. It is a way to run the model that takes at
 // least as long as the parallel rung, max(critical path, least work / threads), and shows how close one can get to it.
 #pragma once
 
@@ -14,13 +14,13 @@ namespace benanza {
 
 namespace detail {
 
-/// A call on its way into a schedule.
+/// A call that is to be scheduled.
 struct Task {
   std::size_t layer = 0, call = 0;
   TimedPlan plan{};                  ///< covers all its passes
   std::vector<std::size_t> after{};  ///< tasks that end before it starts
   std::vector<std::size_t> late{};   ///< tasks that end before it ends
-  Seconds chain{};                   ///< from its start to the end of the longest chain behind it
+  Seconds chain{};                   ///< from its start to the end of the longest chain after it
 };
 
 inline TimedPlan chosen(const TimedLayer& layer, const TimedCall& call, PlanChoice choice) {
@@ -28,7 +28,7 @@ inline TimedPlan chosen(const TimedLayer& layer, const TimedCall& call, PlanChoi
   return fast ? call.fastest : call.least_work;
 }
 
-/// The calls of all layers that run. Passes of a loop that may overlap become as many tasks as there are threads.
+/// The calls of all layers that run. Loop passes that may overlap become as many tasks as there are threads.
 inline std::vector<Task> make_tasks(const TimedGraph& graph, int threads, PlanChoice choice) {
   std::vector<Task> tasks;
   std::vector<std::vector<std::size_t>> ends(graph.layers.size());  // tasks that a layer's consumers wait for
@@ -97,7 +97,7 @@ class ListScheduler {
  private:
   static constexpr std::ptrdiff_t most_looked_at = 512;  // tasks are in topological order: the first open one can run
 
-  /// Nothing while a task that it waits for has no place yet.
+  /// Empty while a task that it waits for is not scheduled yet.
   [[nodiscard]] std::optional<Seconds> earliest(const Task& task) const {
     Seconds start{};
     for (auto before : task.after) {
@@ -113,7 +113,7 @@ class ListScheduler {
     return std::max(start, idle[static_cast<std::size_t>(task.plan.threads) - 1]);
   }
 
-  /// On the lanes that were busy longest, so that none stays idle that another call could use.
+  /// Takes the lanes that were busy longest, so that no lane that another call could use stays idle.
   void place(std::size_t index, Seconds start) {
     const Task& task = tasks_[index];
     std::vector<std::size_t> lanes;
@@ -137,7 +137,7 @@ class ListScheduler {
 
 }  // namespace detail
 
-/// One call after the other on one lane, each at its fastest.
+/// One call after the other on one lane, each with its fastest plan.
 [[nodiscard]] inline Schedule sequential_schedule(const TimedGraph& graph) {
   Schedule result;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -152,8 +152,8 @@ class ListScheduler {
   return result;
 }
 
-/// The shortest that list scheduling finds: among the calls that may start next it takes the earliest, and among equals
-/// the one with the longest chain after it.
+/// The shortest schedule that list scheduling finds: among the calls that may start next it takes the earliest, and
+/// among equals the one with the longest chain after it.
 [[nodiscard]] inline Schedule parallel_schedule(const TimedGraph& graph, int threads) {
   Schedule best;
   for (std::size_t choice = 0; choice < enum_names(PlanChoice{}).size(); ++choice) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_sweeps: from analyses of models at several sizes to their sweeps.
+// make_sweeps: makes the sweeps of models from their analyses at several sizes.
 #pragma once
 
 #include <benanza/bounds/sweep.hpp>
@@ -15,14 +15,14 @@ namespace detail {
 
 using Sizes = std::map<std::string, std::int64_t>;
 
-/// All sizes of a model, the batch among them.
+/// All sizes of a model, including the batch.
 inline Sizes sizes(const Analysis& a) {
   Sizes result = a.dims;
   result["batch"] = a.batch;
   return result;
 }
 
-/// The size that is swept: it takes more than one value over the model's analyses.
+/// The size that is swept: the one that has more than one value over the model's analyses.
 inline std::string axis_of(const std::vector<const Analysis*>& points) {
   std::map<std::string, std::set<std::int64_t>> values;
   for (const auto* a : points)
@@ -33,7 +33,7 @@ inline std::string axis_of(const std::vector<const Analysis*>& points) {
   return "batch";
 }
 
-/// The other sizes of a point: not those that go with the axis, as a symbolic dimension that is the batch does.
+/// The other sizes of a point, except those that change with the axis, such as a symbolic dimension that is the batch.
 inline std::string rest_of(const Analysis& a, const std::string& axis, const std::vector<const Analysis*>& points) {
   std::string text;
   for (const auto& [name, value] : sizes(a)) {
@@ -61,7 +61,7 @@ inline SweepPoint point_of(const Analysis& a, const std::string& axis, RungName 
 
 }  // namespace detail
 
-/// One sweep for each model and each combination of the sizes that are not on the axis. The axis is the batch where it
+/// One sweep for each model and each combination of the sizes that are not on the axis. The axis is the batch if it
 /// varies, otherwise the first dimension that does. `models`: analyses of the same models at several sizes.
 [[nodiscard]] inline std::vector<Sweep> make_sweeps(std::span<const Analysis> models) {
   std::vector<std::pair<std::string, std::vector<const Analysis*>>> by_file;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// diff_models: what changed in a model's bounds from one set of results to another; a verdict for each measured rung.
+// diff_models: what changed in a model's bounds from one set of results to another, with a verdict for each measured
+// rung.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -28,7 +29,7 @@ struct ModelChange {
 struct ResultDiff {
   std::vector<LayerChange> layers{};  ///< slower, faster, unknown, same; the greatest change first
   std::vector<ModelChange> models{};
-  /// Whether a model's rung has the verdict or, without models, a layer.
+  /// Whether a rung of a model has the verdict or, without models, a layer.
   [[nodiscard]] bool has(Verdict verdict) const {
     const auto is_it = [verdict](const auto& change) { return change.comparison.verdict == verdict; };
     if (models.empty()) return std::any_of(layers.begin(), layers.end(), is_it);
@@ -44,7 +45,7 @@ inline Timing timing_of(const Rung& rung) {
   return {.p10 = rung.bound.value_or(Seconds{}), .median = rung.median.value_or(Seconds{}), .noise = rung.uncertainty};
 }
 
-/// No two sessions give the same figures: equal ones are of the same rows.
+/// No two sessions give the same figures: equal ones come from the same rows.
 inline Comparison compare_rungs(const Rung& before, const Rung& after, double tolerance) {
   const bool is_same = before.median && before.median == after.median && before.bound == after.bound &&
                        before.uncertainty == after.uncertainty;
@@ -54,11 +55,11 @@ inline Comparison compare_rungs(const Rung& before, const Rung& after, double to
 
 }  // namespace detail
 
-/// The most, relative to the lower one, that two bounds which agree differ by: intervals that are wider tell nothing.
+/// The most by which two bounds that agree differ, relative to the lower one: wider intervals say nothing.
 inline constexpr double most_apart = 0.1;
 
 /// Whether two sessions agree on a rung: both lack it, or both have it and differ by at most `most_apart` and by at
-/// most the half intervals of both, added in quadrature, since sessions err independently.
+/// most the half intervals of both, added in quadrature, since the errors of sessions are independent.
 [[nodiscard]] inline bool agree(const Rung& a, const Rung& b) {
   if (!a.bound || !b.bound) return !a.bound && !b.bound;
   const double apart = std::abs((*a.bound - *b.bound).value);
@@ -66,8 +67,8 @@ inline constexpr double most_apart = 0.1;
          apart <= most_apart * std::min(*a.bound, *b.bound).value;
 }
 
-/// Compares the measured rungs, p10 and median of rounds, by the uncertainty that each has. A rung that is absent on
-/// both sides is left out; one that misses layers is unknown.
+/// Compares the measured rungs, p10 and median of rounds, with the uncertainty of each. A rung that is absent on both
+/// sides is left out; a rung that lacks layers is unknown.
 [[nodiscard]] inline ModelChange diff_models(const Analysis& before, const Analysis& after,
                                              const DiffOptions& options = {}) {
   ModelChange result{.model = before.model};

@@ -10,7 +10,7 @@
 
 namespace benanza {
 
-/// Which plan each call runs by.
+/// Which plan each call uses.
 enum class PlanChoice : std::uint8_t { fastest, least_work, fastest_if_critical };
 [[nodiscard]] constexpr std::array<std::string_view, 3> enum_names(PlanChoice) {
   return {"each layer by its fastest plan", "each layer by its plan of least work",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweep: a model's latency and throughput over batch sizes or sizes of one symbolic dimension, and where throughput
-// stops gaining.
+// Sweep: a model's latency and throughput over batch sizes or sizes of one symbolic dimension, and the point at which
+// throughput stops gaining.
 //
-// Throughput counts inputs a second (for an axis other than the batch its elements, such as tokens for a sequence
+// Throughput counts inputs per second (for an axis other than the batch its elements, such as tokens for a sequence
 // length), at the expected latency of the highest rung for one request after the other.
 #pragma once
 
@@ -22,8 +22,8 @@ struct SweepPoint {
   std::optional<Seconds> bound{};    ///< p10 of rounds
   double uncertainty = 0;            ///< the bound's, relative
   std::optional<Seconds> model_floor{};
-  std::optional<double> throughput{};  ///< units a second at `latency`; nothing while rows are missing
-  bool partial = false;                ///< rows are missing: the bound is a weak one, the latency lacks them
+  std::optional<double> throughput{};  ///< units per second at `latency`; empty while rows are missing
+  bool partial = false;                ///< rows are missing: the bound is weak, and the latency lacks them
 };
 
 struct Sweep {
@@ -32,10 +32,10 @@ struct Sweep {
   std::string fixed{};                      ///< the other dimensions: `batch 1`
   std::string unit{};                       ///< what throughput counts: `inputs`, or `seq`
   RungName rung = RungName::library_fused;  ///< the rung that latency and bound belong to
-  std::vector<SweepPoint> points{};         ///< by value, rising
+  std::vector<SweepPoint> points{};         ///< by value, ascending
 
-  /// Index of the point after which throughput no longer gains 5 %: no later one is that much above it. Nothing when
-  /// that is true of the last point only, which shows no limit, or when a throughput is unknown.
+  /// Index of the point after which throughput no longer gains 5 %: no later one is that much above it. Empty if that
+  /// is true only of the last point, which shows no limit, or if a throughput is unknown.
   [[nodiscard]] std::optional<std::size_t> last_gain() const {
     constexpr double gain = 1.05;
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
@@ -48,8 +48,8 @@ struct Sweep {
   }
 };
 
-/// The rung that a reader asks for first: one request after the other, fused, with weights as caches hold them where
-/// that is known.
+/// The rung that a reader asks for first: one request after the other, fused, with weights as caches hold them if that
+/// is known.
 [[nodiscard]] inline RungName headline(const Analysis& analysis) {
   if (analysis.analytic) return RungName::model_floor;
   return analysis[RungName::library_fused_resident].bound ? RungName::library_fused_resident : RungName::library_fused;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// unit_shares: how busy the units of a machine are while a model runs as it is bounded.
+// unit_shares: how busy the units of a machine are while a model runs at its bound.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -10,14 +10,14 @@
 
 namespace benanza {
 
-/// What the units take at least, as shares of the expected time of all fused layers. A share near 1 says that this unit
-/// is used as well as it can be; that both are low says that it is the libraries or the layers' sizes.
+/// The least time of each unit as a share of the expected time of all fused layers. A share near 1 says that this unit
+/// is used as well as it can be. If both are low, the libraries or the layers' sizes are the limit.
 struct UnitShares {
   double arithmetic = 0;  ///< FLOPs at the measured peaks of their types
   double memory = 0;      ///< bytes at the measured bandwidths
 };
 
-/// Nothing where layers are missing or no ceiling is known.
+/// Empty if layers are missing or no ceiling is known.
 [[nodiscard]] inline std::optional<UnitShares> unit_shares(const Analysis& analysis) {
   if (analysis.partial()) return std::nullopt;
   Seconds arithmetic{}, memory{}, total{};
