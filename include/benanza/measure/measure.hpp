@@ -46,7 +46,7 @@ struct MeasureOptions {
   std::vector<CacheState> caches{CacheState::hot, CacheState::cold_weights};
   Seconds budget{60};
   std::optional<std::vector<CeilingRow>> ceilings{};  ///< known ones: not measured again, but raised by rows that beat
-                                                      ///< them; round trips are read by each session
+                                                      ///< them; each session reads round trips anew
   std::function<bool(std::string_view name)> accept{};  ///< the rows to measure, by `Measurement::name()`; empty: all
   std::function<void(const Progress&)> progress{};
   /// Called with the row's name before a plan is tried. Before plans are made, it is called with the name of the row

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backend: a library that can run layers; Algorithm: one of its ways; Plan: that way prepared, but not bound to
-// buffers, so that one plan serves hot runs, rotation over copies, checking against the reference, and running the
-// whole model.
+// Backend: a library that can run layers. Algorithm: one of its ways to run a layer. Plan: an algorithm that is
+// prepared but not bound to buffers, so that one plan serves hot runs, rotation over copies, checking against the
+// reference, and running the whole model.
 #pragma once
 
 #include <benanza/model/layer.hpp>
@@ -28,13 +28,13 @@ struct Unsupported {
   std::string reason{};
 };
 
-/// How an operand lies in memory for one plan. `name` is "plain" for row-major in the operand's own shape, otherwise
-/// the backend's name for it (`aBcd8b`); operands of equal name, shape and type of one backend are interchangeable.
+/// The memory layout of an operand in one plan. `name` is "plain" for row-major in the operand's own shape, otherwise
+/// the backend's name for it (`aBcd8b`). Operands of one backend are interchangeable if name, shape and type are equal.
 struct Layout {
   std::string name = "plain";
   std::size_t bytes = 0;
-  /// For a layout that is not plain: the same for plans of all backends that mean the same memory. Nothing where the
-  /// plan cannot say: padding, hidden formats, constants that are not the operand's own numbers.
+  /// For a layout that is not plain: equal for plans of all backends that mean the same memory. Empty if the plan
+  /// cannot say: padding, hidden formats, constants that are not the operand's own numbers.
   std::optional<ElementOrder> order{};
   bool operator==(const Layout&) const = default;
 };
@@ -53,41 +53,42 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// `name[,key=value]...` from `A-Za-z0-9_.,=:x-`, threads included as the last key: `brgconv:avx2,threads=2`.
+  /// `name[,key=value]...` from `A-Za-z0-9_.,=:x-`, with threads as the last key: `brgconv:avx2,threads=2`.
   [[nodiscard]] const std::string& algorithm() const { return algorithm_; }
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] const std::vector<Layout>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<Layout>& outputs() const { return outputs_; }
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
-  /// Saves multiplications against the direct algorithm (Winograd, FFT): exempt from the floors, raises no ceiling.
+  /// Saves multiplications compared with the direct algorithm (Winograd, FFT): exempt from the floors, raises no
+  /// ceiling.
   [[nodiscard]] bool saves_multiplications() const { return saves_multiplications_; }
-  /// Largest accepted difference to the reference, relative to the largest magnitude of the sampled outputs.
+  /// Largest accepted difference from the reference, relative to the largest magnitude of the sampled outputs.
   [[nodiscard]] double tolerance() const { return tolerance_; }
-  /// Whether it is the library's own first answer to the problem: what its heuristic chooses.
+  /// Whether it is the library's own first choice for the problem: what its heuristic chooses.
   [[nodiscard]] bool advised() const { return advised_; }
 
-  /// From row-major to this plan's layout of input `i`; constants go through it outside the timed region. Both are in
-  /// the processor's memory, also where calls are not.
+  /// Converts input `i` from row-major to this plan's layout; constants are packed outside the timed region. Both
+  /// buffers are in the processor's memory, even if calls run on a device.
   void pack_input(std::size_t i, const void* plain, void* packed) const { do_pack_input(i, plain, packed); }
-  /// From this plan's layout of output `i` to row-major.
+  /// Converts output `i` from this plan's layout to row-major.
   void unpack_output(std::size_t i, const void* packed, void* plain) const { do_unpack_output(i, packed, plain); }
-  /// Where element `index` (flat, row-major) of output `i` lies in this plan's layout, counted in elements, so that a
-  /// check can read a few of them. Nothing where the plan cannot say: the output is then unpacked as a whole.
+  /// The position of element `index` (flat, row-major) of output `i` in this plan's layout, counted in elements, so
+  /// that a check can read a few of them. Empty if the plan cannot say: the output is then unpacked as a whole.
   [[nodiscard]] std::optional<std::int64_t> output_position(std::size_t i, std::int64_t index) const {
     return do_output_position(i, index);
   }
   /// The input whose elements output `i` has before a call, in a layout that both have: the plan adds to them in place.
-  /// Nothing for an output that is only written. What a layer itself updates in place is not told here: `starts_as`
-  /// below tells both.
+  /// Empty for an output that is only written. Does not cover what the layer itself updates in place: `starts_as` below
+  /// covers both.
   [[nodiscard]] std::optional<std::size_t> sums_into(std::size_t i) const {
     return i < sums_into_.size() ? sums_into_[i] : std::nullopt;
   }
-  /// The inputs whose buffer may be that of output 0 as well: the plan reads each element before it writes the element
-  /// that lies there. Both have the same layout and size.
+  /// The inputs that may share the buffer of output 0: the plan reads each element before it writes the element at the
+  /// same place. Both have the same layout and size.
   [[nodiscard]] const std::vector<std::size_t>& overwritable() const { return overwritable_; }
   /// Runs once, synchronously; on a device it is only enqueued on the stream. Buffers are aligned to 64 bytes, the
-  /// workspace to 256; they have the layouts' sizes and do not overlap, but for an input that an output starts as and
-  /// for one input that is `overwritable`.
+  /// workspace to 256. They have the layouts' sizes and do not overlap, except for an input that an output starts as
+  /// and for one input that is `overwritable`.
   void execute(const Arguments& arguments) const { do_execute(arguments); }
 
  protected:
@@ -97,9 +98,9 @@ class Plan {
     std::vector<Layout> inputs{}, outputs{};
     std::size_t workspace_bytes = 0;
     bool saves_multiplications = false;
-    bool advised = false;  ///< as PlanDraft has it, for a backend that lists plans
+    bool advised = false;  ///< as in PlanDraft, for a backend that lists plans
     double tolerance = 1e-4;
-    std::vector<std::optional<std::size_t>> sums_into{};  ///< by output; those that are missing have nothing
+    std::vector<std::optional<std::size_t>> sums_into{};  ///< by output; missing entries are empty
     std::vector<std::size_t> overwritable{};
   };
   explicit Plan(Description d)
@@ -118,7 +119,7 @@ class Plan {
   virtual void do_pack_input(std::size_t i, const void* plain,
                              void* packed) const;  // default: copies, for plain layouts
   virtual void do_unpack_output(std::size_t i, const void* packed, void* plain) const;
-  /// Default: `index` in a plain layout, nothing in others.
+  /// Default: `index` in a plain layout, empty in others.
   [[nodiscard]] virtual std::optional<std::int64_t> do_output_position(std::size_t i, std::int64_t index) const;
   virtual void do_execute(const Arguments& arguments) const = 0;
 
@@ -133,31 +134,31 @@ class Plan {
   std::vector<std::size_t> overwritable_;
 };
 
-/// The input whose elements output `i`, which the layer has as `output`, has before a call of the plan, in the layout
-/// that the plan gives both: the layer or the plan updates it in place, and the plan does not read that input. Nothing
+/// The input whose elements output `i` of the plan, which is `output` of the layer, has before a call, in the layout
+/// that the plan gives both: the layer or the plan updates it in place, and the plan does not read that input. Empty
 /// for an output that is only written.
 [[nodiscard]] std::optional<std::size_t> starts_as(const Plan& plan, const Operand& output, std::size_t i);
 
 using Plans = std::vector<std::unique_ptr<Plan>>;
 
-/// A plan that has a name but is not built yet: a search orders it, puts it off or leaves it out before it pays for the
+/// A plan that has a name but is not built yet: a tuner can order, postpone or skip it before it pays for the
 /// preparation.
 struct PlanDraft {
-  std::string algorithm{};  ///< that of the plan
+  std::string algorithm{};  ///< of the plan
   int threads = 1;
-  bool advised = false;  ///< the library's own first answer to this problem: what its heuristic chooses
-  /// Does the preparation (code generation, finalisation). Called once at most.
+  bool advised = false;  ///< the library's own first choice for this problem: what its heuristic chooses
+  /// Does the preparation (code generation, finalisation). Called at most once.
   std::function<std::variant<std::unique_ptr<Plan>, Unsupported>()> build{};
 };
 using PlanDrafts = std::vector<PlanDraft>;
 
-/// What a backend that lists drafts returns as its plans: all of them that can be built, or why there is none.
+/// What a backend that lists drafts returns as its plans: all that can be built, or why there is none.
 [[nodiscard]] std::variant<Plans, Unsupported> build_all(std::variant<PlanDrafts, Unsupported> drafts);
 
-/// Plans that are built already as drafts.
+/// Plans that are already built, as drafts.
 [[nodiscard]] std::variant<PlanDrafts, Unsupported> drafts_of(std::variant<Plans, Unsupported> plans);
 
-/// Row-major layouts of operands, for plans that re-lay nothing.
+/// Row-major layouts of operands, for plans that change no layout.
 [[nodiscard]] std::vector<Layout> plain_layouts(std::span<const Operand> operands);
 
 class Backend {
@@ -170,25 +171,25 @@ class Backend {
   /// Whether plans of more than one thread run on GNU OpenMP's team: the measuring loop binds it, and ends it before
   /// others run.
   [[nodiscard]] virtual bool uses_openmp() const { return false; }
-  /// Whether its plans run on an accelerator; answered without touching it.
+  /// Whether its plans run on an accelerator; does not touch it.
   [[nodiscard]] virtual bool on_device() const { return false; }
-  /// The accelerator whose memory its plans work in and whose stream they enqueue on; null: the processor. To be asked
-  /// of an available backend only.
+  /// The accelerator whose memory its plans use and on whose stream they enqueue; null: the processor. Only for an
+  /// available backend.
   [[nodiscard]] virtual std::shared_ptr<Device> device() const { return nullptr; }
-  /// Nothing when the backend can run here, otherwise why not.
+  /// Empty if the backend can run here, otherwise the reason why not.
   [[nodiscard]] virtual std::variant<std::monostate, Unsupported> availability() const { return {}; }
-  /// The same backend with plans that run on GNU OpenMP's team instead of threads of its own, so that calls of several
-  /// libraries one after the other change no threads; null: it has none, or no OpenMP is in the process.
+  /// The same backend with plans that run on GNU OpenMP's team instead of threads of its own, so that consecutive calls
+  /// of several libraries do not switch threads; null: it has none, or no OpenMP is in the process.
   [[nodiscard]] virtual std::shared_ptr<const Backend> on_openmp() const { return nullptr; }
   /// Every way to run the layer on `threads` threads, or why there is none. Creating a plan does its preparation (code
-  /// generation, heuristics); nothing is left for the first call but touching memory.
+  /// generation, heuristics); only touching memory is left to the first call.
   [[nodiscard]] virtual std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const = 0;
-  /// The same ways by name, in the order in which they are to be tried. A backend whose plans take long to build
-  /// overrides this one, so that a tuner builds them one at a time until its time is over, or only the plan that a row
-  /// names. Default: `plans`, built already.
+  /// The same ways by name, in the order in which to try them. A backend whose plans take long to build overrides this
+  /// one, so that a tuner can build them one at a time until its time is over, or only the plan that a row names.
+  /// Default: `plans`, already built.
   [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts(const Layer& layer, int threads) const;
-  /// The same ways, by the same names, computing with `numbers`: these decide no speed. Default: `drafts` where they
-  /// are what plans are measured with, `parameters_of(layer)`; otherwise why there is none.
+  /// The same ways, with the same names, that compute with `numbers`, which do not affect the speed. Default: `drafts`
+  /// if plans are measured with these numbers, `parameters_of(layer)`; otherwise why there is none.
   [[nodiscard]] virtual std::variant<PlanDrafts, Unsupported> drafts_with(const Layer& layer, int threads,
                                                                           const Parameters& numbers) const;
 };

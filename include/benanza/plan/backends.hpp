@@ -17,12 +17,12 @@ namespace benanza::bench {
 /// A backend that this Benanza has, but was built without.
 struct AbsentBackend {
   std::string name{};
-  std::string needs{};       ///< what a build with it takes: `the CUDA toolkit and cuDNN 9`, `BENANZA_CUDNN=ON`
+  std::string needs{};       ///< what a build with it needs: `the CUDA toolkit and cuDNN 9`, `BENANZA_CUDNN=ON`
   bool on_device = false;    ///< it runs on an accelerator
-  bool collectives = false;  ///< it runs collectives alone, which no model has
+  bool collectives = false;  ///< it only runs collectives, which no model has
 };
 
-/// Those of `benanza_optional_backend` in CMakeLists.txt that the build lacks, in its order.
+/// Those in `benanza_optional_backend` in CMakeLists.txt that this build lacks, in the same order.
 [[nodiscard]] std::vector<AbsentBackend> absent_backends();
 
 }  // namespace benanza::bench

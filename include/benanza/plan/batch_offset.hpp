@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the matrices of a batched product stand, for libraries that take pointers or strides.
+// The offsets of the matrices of a batched product, for libraries that take pointers or strides.
 #pragma once
 
 #include <benanza/model/tensor_shape.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConstTensor: a view of a row-major tensor whose elements read as numbers.
+// ConstTensor: a view of a row-major tensor that reads its elements as numbers.
 #pragma once
 
 #include <benanza/model/tensor_shape.hpp>
@@ -13,7 +13,7 @@ struct ConstTensor {
   TensorShape shape{};
 
   [[nodiscard]] double operator[](std::int64_t i) const { return load(data, type, i); }
-  /// The elements as floats; null when they are of another type.
+  /// The elements as floats; null if they are of another type.
   [[nodiscard]] const float* floats() const {
     return stored_type(type) == DataType::f32 ? static_cast<const float*>(data) : nullptr;
   }

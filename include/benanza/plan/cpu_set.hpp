@@ -12,13 +12,13 @@ namespace benanza {
 /// call (or first binding) and remembered, since binding a thread would narrow what a later reading sees.
 [[nodiscard]] const std::vector<int>& cpus();
 
-/// What keeps this process from more of the machine's processors: its affinity mask, the cpuset or the quota of its
-/// cgroup, with how many they leave; the variables by which an OpenMP runtime bound the thread, where that can be told.
-/// Empty where nothing does.
+/// What keeps this process from using more of the machine's processors: its affinity mask, or the cpuset or quota of
+/// its cgroup, with how many they leave; also the variables with which an OpenMP runtime bound the thread, if that can
+/// be detected. Empty if nothing does.
 [[nodiscard]] const std::string& cpu_limit();
 
-/// Binds the calling thread to one processor. Returns false where the system does not allow it; a measurement goes on
-/// unbound.
+/// Binds the calling thread to one processor. Returns false if the system does not allow it; a measurement then
+/// continues unbound.
 bool bind_this_thread(int cpu);
 
 }  // namespace benanza

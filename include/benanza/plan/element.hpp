@@ -43,7 +43,7 @@ void store(void* data, DataType type, std::int64_t i, double value);
 /// The number that `store` followed by `load` gives.
 [[nodiscard]] double round_to(DataType type, double value);
 
-/// Least and largest number of an integer type (of boolean 0 and 1).
+/// Least and largest number of an integer type (0 and 1 for boolean).
 struct IntegerRange {
   double least = 0;
   double largest = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ElementOrder: in which order the elements of a tensor lie in memory, whatever dimensions a plan sees it in. Two plans
-// of equal order understand each other's memory without a copy, also where one sees 1x64x56x56 and the other 1x64x3136.
+// ElementOrder: the order of a tensor's elements in memory, whatever dimensions a plan sees it in. Two plans of equal
+// order understand each other's memory without a copy, even if one sees 1x64x56x56 and the other 1x64x3136.
 #pragma once
 
 #include <benanza/plan/index_maps.hpp>
@@ -15,8 +15,8 @@
 
 namespace benanza {
 
-/// A place in memory as a number of several digits: `extent` values, each of which is `stride` elements further in the
-/// row-major tensor.
+/// A position in memory is a number of several digits. A digit has `extent` values, each of which is `stride` elements
+/// further in the row-major tensor.
 struct OrderDigit {
   std::int64_t extent = 1, stride = 1;
   bool operator==(const OrderDigit&) const = default;
@@ -26,8 +26,8 @@ class ElementOrder {
  public:
   /// Row-major.
   ElementOrder() = default;
-  /// The digit that changes slowest comes first. Neighbours that are one walk through the row-major tensor become one
-  /// digit, so that equal orders are equal.
+  /// The digit that changes slowest comes first. Neighbours that traverse the row-major tensor with one stride become
+  /// one digit, so that equal orders compare equal.
   explicit ElementOrder(std::span<const OrderDigit> digits) {
     for (const auto& digit : digits) {
       if (digit.extent == 1) continue;
@@ -39,9 +39,9 @@ class ElementOrder {
   }
 
   [[nodiscard]] bool is_row_major() const { return digits_.empty(); }
-  /// None where it is row-major.
+  /// Empty if it is row-major.
   [[nodiscard]] const std::vector<OrderDigit>& digits() const { return digits_; }
-  /// `4*50176,3136*1,16*3136`; empty where it is row-major.
+  /// `4*50176,3136*1,16*3136`; empty if it is row-major.
   [[nodiscard]] std::string text() const {
     std::string result;
     for (const auto& [extent, stride] : digits_)
@@ -50,8 +50,8 @@ class ElementOrder {
   }
   bool operator==(const ElementOrder&) const = default;
 
-  /// The order of a part of the tensor that is `elements` long, begins at a multiple of that, and lies in one piece of
-  /// memory; nothing where no such part does. In row-major tensors each does.
+  /// The order of a part of the tensor that is `elements` long, begins at a multiple of that, and is contiguous in
+  /// memory; empty if no such part is. In row-major tensors each is.
   [[nodiscard]] std::optional<ElementOrder> of_part(std::int64_t elements) const {
     if (is_row_major()) return ElementOrder();
     const auto& [extent, stride] = digits_.front();
@@ -90,8 +90,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// What copies `elements` elements from one order to another; nothing where the two divide the tensor at places that do
-/// not divide each other.
+/// The dimensions of a copy of `elements` elements from one order to another; empty if the two divide the tensor at
+/// places that do not divide each other.
 [[nodiscard]] inline std::optional<std::vector<StridedDimension>> order_change(const ElementOrder& from,
                                                                                const ElementOrder& to,
                                                                                std::int64_t elements) {
@@ -105,7 +105,7 @@ namespace detail {
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   const auto x = detail::cut_digits(all(from), cuts), y = detail::cut_digits(all(to), cuts);
   if (!x || !y || x->size() != y->size()) return std::nullopt;
-  // Digits of equal row-major stride are the same; where they stand decides their strides in memory.
+  // Digits of equal row-major stride are the same; their position decides their strides in memory.
   const auto strides = [](const std::vector<OrderDigit>& digits) {
     std::vector<std::pair<OrderDigit, std::int64_t>> result;
     std::int64_t width = 1;

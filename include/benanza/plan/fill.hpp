@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random operands, the same on every machine for the same seed. Zeros would let hardware skip work and denormal values
-// slow it down, so neither occurs where `Contents` does not ask for them.
+// slow it down, so neither occurs unless `Contents` asks for it.
 #pragma once
 
 #include <benanza/op/operator.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where elements come from and go to: what Transpose, Slice, Concat, Split, Expand and Tile are as strided copies,
-// where cells of a padded axis come from, which taps make a resized one. Written once for own kernels on every
-// processor.
+// Where elements come from and go to: Transpose, Slice, Concat, Split, Expand and Tile as strided copies, the sources
+// of cells of a padded axis, and the taps of a resized one. Written once for Benanza's own kernels on every processor.
 #pragma once
 
 #include <benanza/model/layer.hpp>
@@ -20,7 +19,7 @@ struct StridedDimension {
 
 /// One strided copy between an input and an output of a layer. The result's strides are positive and do not overlap.
 struct StridedMove {
-  std::size_t from = 0, to = 0;  ///< numbers of operands
+  std::size_t from = 0, to = 0;  ///< indices of operands
   std::vector<StridedDimension> dimensions{};
   std::int64_t x_offset = 0, y_offset = 0;
 };
@@ -53,7 +52,7 @@ namespace detail {
   return {move};
 }
 
-/// Operands without elements move nothing, and neither does one that is in place.
+/// Operands without elements move nothing, nor does one that is in place.
 [[nodiscard]] inline std::vector<StridedMove> strided_moves(const op::Concat& op) {
   const std::int64_t total = op.total() * op.inner;
   std::int64_t offset = 0;
@@ -95,7 +94,8 @@ namespace detail {
   return {move};
 }
 
-/// Without dimensions of 1, outermost in the result first, neighbours that both sides walk as one folded; at least one.
+/// Drops dimensions of 1, sorts outermost in the result first, and merges neighbours that both sides traverse as one;
+/// at least one is left.
 [[nodiscard]] inline std::vector<StridedDimension> folded(std::vector<StridedDimension> dimensions) {
   std::erase_if(dimensions, [](const StridedDimension& d) { return d.size == 1; });
   std::stable_sort(dimensions.begin(), dimensions.end(),
@@ -114,7 +114,7 @@ namespace detail {
 /// A cell of constant padding.
 inline constexpr std::int64_t padding_cell = -1;
 
-/// Where cell `i` of a padded axis comes from (ONNX Pad), or `padding_cell`.
+/// The source of cell `i` of a padded axis (ONNX Pad), or `padding_cell`.
 [[nodiscard]] inline std::int64_t padded_source(std::int64_t i, std::int64_t begin, std::int64_t size,
                                                 op::PadMode mode) {
   const std::int64_t at = i - begin;
@@ -149,8 +149,7 @@ namespace detail {
       return out == 1 ? (in - 1) / 2 : y * (in - 1) / (out - 1);
     case op::ResizeCoordinates::align_corners: return out == 1 ? 0 : y * (in - 1) / (out - 1);
     case op::ResizeCoordinates::pytorch_half_pixel: return out == 1 ? 0 : (y + 0.5) / scale - 0.5;
-    default:
-      return (y + 0.5) / scale - 0.5;  // the symmetric form differs only where scales are given that do not divide
+    default: return (y + 0.5) / scale - 0.5;  // the symmetric form differs only if scales are given that do not divide
   }
 }
 [[nodiscard]] inline double resize_rounded(op::ResizeRounding rounding, double x) {
@@ -169,8 +168,8 @@ namespace detail {
 }
 }  // namespace detail
 
-/// The taps of axis `k`: one where it is copied, two of a linear and four of a cubic interpolation, as many more as the
-/// axis shrinks where that is antialiased.
+/// The taps of axis `k`: one if it is copied, two for a linear and four for a cubic interpolation, and more in
+/// proportion if an antialiased axis shrinks.
 [[nodiscard]] inline ResizeTaps resize_taps(const op::Resize& op, std::size_t k) {
   const std::int64_t in = op.x[k], out = op.y[k];
   const auto clamped = [&](double at) {

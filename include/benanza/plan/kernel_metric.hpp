@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KernelMetric: what is asked of the kernels of a chosen plan after it was timed (docs/gpu.md, "Kernels and their
-// counters").
+// KernelMetric: what is collected about the kernels of a chosen plan after it was timed (docs/gpu.md, "Kernels and
+// their counters").
 #pragma once
 
 #include <benanza/results/kernel_launch.hpp>
@@ -14,7 +14,7 @@
 namespace benanza {
 
 enum class KernelMetric : std::uint8_t {
-  kernels,   ///< names, geometry and times, which any other metric brings too
+  kernels,   ///< names, geometry and times, which any other metric includes
   dram,      ///< bytes to and from the device's memory
   flops,     ///< operations by type
   occupancy  ///< warps in flight
@@ -23,10 +23,10 @@ enum class KernelMetric : std::uint8_t {
   return {"kernels", "dram", "flops", "occupancy"};
 }
 
-/// What a device tells of the kernels of a call.
+/// What a device reports about the kernels of a call.
 struct KernelRecords {
-  std::vector<KernelLaunch> launches{};  ///< in the order of their starts; empty where it keeps no records
-  std::string missing{};  ///< why records or counters that were asked for are missing, one line; empty: none is
+  std::vector<KernelLaunch> launches{};  ///< in the order of their starts; empty if it keeps no records
+  std::string missing{};                 ///< why requested records or counters are missing, one line; empty if none is
 };
 
 }  // namespace benanza

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MemoryBlock: whole pages from the system, aligned to 2 MiB and offered huge pages (madvise), so that address
-// translation costs every candidate alike and as little as it can: an engine that asks for huge pages is bounded too.
+// translation costs every candidate the same and as little as possible: an engine that asks for huge pages is bounded
+// too.
 #pragma once
 
 #include <benanza/plan/memory.hpp>
@@ -15,9 +16,9 @@ class MemoryBlock {
   static constexpr std::size_t alignment = std::size_t{2} << 20;
 
   MemoryBlock() = default;
-  /// Throws std::bad_alloc. Pages are zero and not yet there.
+  /// Throws std::bad_alloc. Pages are zero and not yet resident.
   explicit MemoryBlock(std::size_t bytes);
-  /// In a device's memory, where that is not null; its contents are anything.
+  /// In a device's memory if `where` is not null; its contents are undefined.
   MemoryBlock(std::size_t bytes, Memory* where);
   ~MemoryBlock();
   MemoryBlock(MemoryBlock&& other) noexcept
@@ -37,9 +38,9 @@ class MemoryBlock {
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
-  /// Grows to at least this many bytes. Its contents and pages are kept, though they may move: to clear pages anew
-  /// costs more than what they are for. Only for blocks in the processor's memory. Pages behind the contents are zero
-  /// and not yet there. Throws std::bad_alloc.
+  /// Grows to at least this many bytes. Its contents and pages are kept, though they may move: clearing pages again
+  /// would cost more than what they are for. Only for blocks in the processor's memory. Pages after the contents are
+  /// zero and not yet resident. Throws std::bad_alloc.
   void grow(std::size_t bytes);
 
   [[nodiscard]] std::byte* data() const { return data_; }
@@ -53,8 +54,8 @@ class MemoryBlock {
   Memory* where_ = nullptr;
 };
 
-/// The data of a block that has at least this many bytes now, in `memory`, or in the processor's where that is null.
-/// Bytes that came are zero, which are valid elements of every type; on a device that is all of them.
+/// The data of a block that is grown to at least this many bytes, in `memory`, or in the processor's memory if that is
+/// null. New bytes are zero, which are valid elements of every type; on a device all bytes are new.
 [[nodiscard]] std::byte* grown(MemoryBlock& block, std::size_t bytes, Memory* memory);
 
 }  // namespace benanza::detail

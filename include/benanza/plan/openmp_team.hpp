@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenmpTeam: the threads of the OpenMP runtime that a library brought into the process, reached by the runtime's
-// public entry points if it is there: Benanza itself is compiled without OpenMP, so that no second runtime comes with
-// another compiler.
+// OpenmpTeam: the threads of the OpenMP runtime that a library brought into the process, reached through the runtime's
+// public entry points if there is one. Benanza itself is compiled without OpenMP, so that another compiler does not
+// bring in a second runtime.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@ namespace benanza {
 class OpenmpTeam {
  public:
   OpenmpTeam();
-  /// Starts a team of as many threads as processors and binds all but the calling thread, each to its own. The calling
-  /// thread gets all of them: threads that the runtime starts later (a region of fewer threads ends some) inherit its
-  /// processors, and must not all inherit one. A team of two loses none, so that its caller is bound, too: otherwise
-  /// the scheduler may move it to the other one's processor.
+  /// Starts a team of as many threads as processors and binds all but the calling thread, each to its own processor.
+  /// The calling thread gets all of them: threads that the runtime starts later (a region of fewer threads ends some)
+  /// inherit its processors, and must not all inherit one. A team of two loses none, so that its caller is bound, too:
+  /// otherwise the scheduler may move it to the other thread's processor.
   void bind(std::span<const int> cpus) const;
-  /// Whether a runtime is there.
+  /// Whether there is a runtime.
   [[nodiscard]] bool exists() const { return parallel_ != nullptr && thread_number_ != nullptr; }
-  /// Calls `function(context, thread)` for thread = 0 ... threads - 1 as a parallel region. There has to be a runtime.
+  /// Calls `function(context, thread)` for thread = 0 ... threads - 1 as a parallel region. There must be a runtime.
   void run(int threads, void (*function)(const void* context, int thread), const void* context) const;
-  /// Ends the team; its threads are joined. The next region starts one again; regions of unstated size have one thread
-  /// until a library states another.
+  /// Ends the team and joins its threads. The next region starts one again; regions of unstated size have one thread
+  /// until a library sets another number.
   void end() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters: the numbers of a node that decide its results and not its speed. No layer has them as fields; a plan is
-// made for some of them.
+// Parameters: the numbers of a node that affect its results but not its speed. They are not fields of layers; a plan is
+// made for given numbers.
 #pragma once
 
 #include <benanza/model/quantization.hpp>
@@ -11,17 +11,17 @@
 
 namespace benanza {
 
-/// The defaults are what every plan is measured and checked with.
+/// Every plan is measured and checked with the defaults.
 struct Parameters {
   double epsilon = 1e-5;  ///< used by normalisations
   double lrn_alpha = 1e-4;
   double lrn_bias = 1;
-  std::optional<double> attention_scale{};  ///< nothing: 1 / sqrt(depth)
+  std::optional<double> attention_scale{};  ///< empty: 1 / sqrt(depth)
   double attention_softcap = op::Attention::measured_cap;
   double pad_value = 0;
   std::vector<double> resize_scales{};  ///< one for each axis; empty: output size / input size
   std::vector<double> resize_region{};  ///< tf_crop_and_resize: starts, then ends; empty: all of x
-  double resize_outside = 0;            ///< what lies outside x there
+  double resize_outside = 0;            ///< value outside x there
   double cubic_coefficient = -0.75;
   bool exclude_outside = false;                  ///< resizing drops the weights of cells beyond the border
   bool select_last_index = false;                ///< used by ArgMax and ArgMin
@@ -38,7 +38,7 @@ struct Parameters {
   bool operator==(const Parameters&) const = default;
 };
 
-/// What a layer is measured and checked with: the defaults, and of a quantised layer the numbers of
+/// What a layer is measured and checked with: the defaults, and for a quantised layer the numbers of
 /// `quantization(layer)`.
 [[nodiscard]] inline Parameters parameters_of(const Layer& layer) {
   const Quantization numbers = quantization(layer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // round_trip: how far the threads of a pool are from each other. Two processors of a virtual machine may share a cache
 // at one time and not at another. When they do not, what one thread wrote takes several times as long to reach the
-// next, and so do calls that read it, while a loop in registers is as fast as ever.
+// next. Calls that read it also take several times as long, while a loop in registers is as fast as ever.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -9,8 +9,8 @@
 
 namespace benanza {
 
-/// The round trip of a cache line between the first thread of a region and each other one, or seven of the others, the
-/// longest of them; 0 with one thread, or if a thread never answers.
+/// The longest round trip of a cache line between the first thread of a region and each other one, or seven of the
+/// others; 0 with one thread, or if a thread never answers.
 [[nodiscard]] Seconds round_trip(const ThreadPool& pool, int threads);
 
 }  // namespace benanza

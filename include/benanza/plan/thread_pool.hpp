@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ThreadPool: bound threads for Benanza's own kernels. A parallel region of two threads costs about a microsecond:
 // workers poll while a region is in flight and for some tens of microseconds after it, then they sleep, so that nothing
-// polls inside the timed region of another library. Work is split statically by the caller: equal kernels take equal
-// ways in every call.
+// polls inside the timed region of another library. The caller splits work statically: equal kernels split it equally
+// in every call.
 #pragma once
 
 #include <benanza/plan/openmp_team.hpp>
@@ -22,7 +22,7 @@ struct Range {
   [[nodiscard]] std::int64_t size() const { return end - begin; }
 };
 
-/// Share `thread` of `count` items among `threads`, its borders at multiples of `grain`; shares differ by at most one
+/// Share `thread` of `count` items among `threads`, with borders at multiples of `grain`; shares differ by at most one
 /// grain.
 [[nodiscard]] inline Range share(std::int64_t count, int threads, int thread, std::int64_t grain = 1) {
   const std::int64_t grains = (count + grain - 1) / grain;
@@ -42,18 +42,18 @@ class ThreadPool {
   /// worker i is bound to `cpus[i]`.
   explicit ThreadPool(std::span<const int> cpus);
   /// A pool without workers of its own: its regions run on OpenMP's team, which other libraries of the process use too,
-  /// so that their calls and these change no threads. There has to be a runtime.
+  /// so that their calls and these do not switch threads. There must be a runtime.
   ThreadPool(const OpenmpTeam& team, int size);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// The most threads of a region, the caller included.
+  /// The most threads of a region, including the caller.
   [[nodiscard]] int size() const { return size_; }
 
-  /// Calls `body(thread)` for thread = 0 ... threads - 1, each on its own thread, and returns when all have. `threads`
-  /// is at most size(). The body must not throw and must not start a region of the same pool. Regions of concurrent
-  /// callers follow one another.
+  /// Calls `body(thread)` for thread = 0 ... threads - 1, each on its own thread, and returns when all have returned.
+  /// `threads` is at most size(). The body must not throw and must not start a region of the same pool. Regions of
+  /// concurrent callers run one after another.
   template <class Body>
   void parallel(int threads, const Body& body) const {
     if (threads <= 1) return body(0);
@@ -76,7 +76,7 @@ class ThreadPool {
   void run(int threads, Function function, const void* context) const;
   void work(Worker& worker, int thread, int cpu);
 
-  std::optional<OpenmpTeam> team_{};  ///< then there are no workers
+  std::optional<OpenmpTeam> team_{};  ///< if set, there are no workers
   int size_;
   std::unique_ptr<Worker[]> workers_{};
   mutable std::mutex region_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topology: what hwloc knows of this machine's processors, caches and memory.
+// Topology: what hwloc knows about this machine's processors, caches and memory.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// transpose_matrices: the re-layout that most plans need outside the timed region, of elements of any size.
+// transpose_matrices: the change of layout that most plans need outside the timed region, for elements of any size.
 #pragma once
 
 #include <benanza/plan/element_order.hpp>
