@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare: an engine's run (EngineProfile) against a model's bounds (Analysis): how much slower it is, split into
+// compare: compares an engine's run (EngineProfile) with a model's bounds (Analysis): how much slower it is, split into
 // causes that add up to the difference, and what to do about it. Pure computation.
 //
-// Why the parts add up. With L the engine's latency, t the own time of a record (without what is nested in it), and b
+// Why the parts add up: let L be the engine's latency, t the own time of a record (without what is nested in it), and b
 // the time of a layer in the rung:
 //
 //   L   = sum of t  -  side by side  +  waits, calls and host time that no record covers  +  between layers  +  rest
 //   B   = sum of b  +  what the rung differs by from that sum
 //   gap = L - B, term by term: records and layers are joined into groups that serve each other, whose t - b is split.
 //
-// What is left over is `unexplained`: printed, never spread. A median is not a mean, and profilers cost time. Where
-// records have no starts, or the latency is of another run, it is not known whether anything ran between layers.
+// What is left over is `unexplained`: it is printed, never spread. A median is not a mean, and profilers cost time. If
+// records have no starts, or the latency is from another run, it is not known whether anything ran between layers.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -32,19 +32,19 @@ struct ModelLayers;
 /// How a record was found to be a layer of the model, from the surest to the least sure.
 enum class MatchedBy : std::uint8_t {
   nodes,         ///< the engine says which nodes it is
-  name,          ///< its name is a node's, or that of a tensor that a node makes
+  name,          ///< its name is that of a node, or of a tensor that a node makes
   part_of_name,  ///< its name begins with such a name, or lists several
   parent,        ///< the record that encloses or launched it was matched
   shape,         ///< operator and shapes, in the model's order
   order,         ///< operator, in the model's order: as many records as layers
-  kernel_class,  ///< all of one class of kernels serve all layers of one operator
+  kernel_class,  ///< all kernels of one class serve all layers of one operator
   nothing
 };
 [[nodiscard]] constexpr std::array<std::string_view, 8> enum_names(MatchedBy) {
   return {"nodes", "name", "part_of_name", "parent", "shape", "order", "kernel_class", "nothing"};
 }
 
-/// The causes of a gap; their times add up to it. Negative ones make it smaller.
+/// The causes of a gap; their times add up to it. Negative causes make it smaller.
 enum class Cause : std::uint8_t {
   conversions,     ///< layout and type conversions that the model did not ask for
   copies,          ///< bytes copied or set
@@ -54,15 +54,15 @@ enum class Cause : std::uint8_t {
   host,            ///< the framework's own time: host layers while no kernel runs, framework scopes that enclose layers
   slower_layers,   ///< the engine takes longer than the bound's calls for the same nodes
   faster_layers,   ///< negative: it takes less
-  modelled,        ///< layers that no library has: their bound is analytic, and no call that could be made
+  modelled,        ///< layers that no library has: their bound is analytic, not a call that could be made
   not_fused,       ///< one call of the bound is several records
   views,           ///< what is free in the bound (reshape, identity) takes time
   extra_calls,     ///< records that serve no layer: padding, reshapes, fills
-  unmatched,       ///< records that may be a layer but none was found, less the layers that no record was found for
+  unmatched,       ///< records that may be a layer but match none, less the layers that match no record
   not_in_profile,  ///< negative: layers that no record serves while every record serves one
-  between_layers,  ///< nothing runs, by the starts of records and the latency of the same run
+  between_layers,  ///< nothing runs, according to the starts of records and the latency of the same run
   side_by_side,    ///< negative: records that ran at the same time
-  rung,            ///< what the rung chosen differs by from the sum of its layers' times
+  rung,            ///< the difference between the chosen rung and the sum of its layers' times
   unexplained      ///< the rest
 };
 inline constexpr std::size_t cause_count = 18;
@@ -75,14 +75,14 @@ inline constexpr std::size_t cause_count = 18;
 /// One record of the profile with what was found about it.
 struct MatchedRecord {
   std::size_t record = 0;  ///< index into EngineProfile::records
-  Seconds time{};          ///< own, in a pass of the usual length: without what is nested in it
-  bool counted = true;     ///< false for what runs beside something that is counted (a host layer above its kernels)
-  std::optional<Seconds> uncertainty{};  ///< the mean's or median's over passes; nothing for one pass
+  Seconds time{};          ///< own time, in a pass of the usual length, without what is nested in it
+  bool counted = true;     ///< false for what runs beside something counted (a host layer above its kernels)
+  std::optional<Seconds> uncertainty{};  ///< of the mean or median over passes; empty for one pass
   MatchedBy by = MatchedBy::nothing;
-  Cause cause = Cause::unmatched;     ///< where its time goes that the bound does not have
+  Cause cause = Cause::unmatched;     ///< cause of the time that the bound does not have
   std::vector<std::size_t> layers{};  ///< layers of the single form that it serves
   std::optional<std::size_t> group{};
-  std::string doubt{};  ///< why its time is not believed; empty: it is
+  std::string doubt{};  ///< why its time is not believed; empty if it is
 };
 
 /// Records and layers of the bound's form that serve each other: neither side can be split further.
@@ -113,12 +113,12 @@ struct GapItem {
 struct GapPart {
   Cause cause = Cause::unexplained;
   Seconds time{};
-  std::optional<Seconds> uncertainty{};  ///< nothing when the profile has no spread
-  std::vector<GapItem> items{};          ///< the largest first; they add up to `time` unless there are none
+  std::optional<Seconds> uncertainty{};  ///< empty if the profile has no spread
+  std::vector<GapItem> items{};          ///< largest first; they add up to `time` unless there are none
 };
 
-/// The engine and the rung in one phase of an iteration of training. What belongs to no phase, such as time between
-/// records, is in none.
+/// The engine and the rung in one phase of a training iteration. What belongs to no phase, such as time between
+/// records, is not in any.
 struct PhaseGap {
   Phase phase{};                                    ///< the loss counts as forward
   Seconds engine{};                                 ///< sum of its records
@@ -126,26 +126,26 @@ struct PhaseGap {
   std::vector<std::pair<Cause, Seconds>> causes{};  ///< they add up to engine - bound; largest first
 };
 
-/// The engine against one rung.
+/// The engine compared with one rung.
 struct RungRatio {
   RungName rung{};
   std::optional<Seconds> bound{};  ///< expected: the median of a measured rung
   std::optional<double> ratio{};   ///< rung / measured: the Benanza ratio
   std::optional<Seconds> gap{};    ///< measured - rung
-  double uncertainty = 0;          ///< the ratio's, relative
+  double uncertainty = 0;          ///< of the ratio, relative
 };
 
 /// The time of the records of one library.
 struct LibraryTime {
-  std::string library{};    ///< cudnn, cublas, onednn ...; `other`: none's, or not known
-  Seconds time{};           ///< own, in a pass; of records that ran side by side each counts
-  std::size_t records = 0;  ///< with a time
+  std::string library{};    ///< cudnn, cublas, onednn ...; `other`: no library, or not known
+  Seconds time{};           ///< own time, in a pass; records that ran side by side each count
+  std::size_t records = 0;  ///< records with a time
 };
 
-/// What running branches side by side would gain.
+/// What running branches in parallel would gain.
 struct ParallelGain {
   std::optional<Seconds> gain{};     ///< library_fused - library_fused_parallel
-  Seconds side_by_side{};            ///< what the engine gains from it already
+  Seconds side_by_side{};            ///< what the engine already gains from it
   std::vector<std::string> path{};   ///< first nodes of the groups on the critical path
   std::int64_t groups_off_path = 0;  ///< with a time
 };
@@ -155,9 +155,9 @@ struct AlgorithmChoice {
   std::string layer{};  ///< first node, or empty
   std::string signature{};
   std::string library{}, chosen{}, math{};
-  std::string best{};                                 ///< `backend algorithm`; empty: no row of the layer is known
+  std::string best{};                                 ///< `backend algorithm`; empty if no row of the layer is known
   std::optional<Seconds> chosen_time{}, best_time{};  ///< one call each
-  std::optional<Seconds> uncertainty{};               ///< the difference's; nothing: a spread is not known
+  std::optional<Seconds> uncertainty{};               ///< of the difference; empty: a spread is not known
   std::int64_t count = 1;
   [[nodiscard]] std::optional<Seconds> gain() const {
     if (!chosen_time || !best_time) return std::nullopt;
@@ -165,13 +165,13 @@ struct AlgorithmChoice {
   }
 };
 
-/// A pattern that fuses, over the model.
+/// A fusion pattern, over the whole model.
 struct FusionGain {
   std::string pattern{};
   std::int64_t count = 0;            ///< groups
-  std::int64_t done = 0;             ///< that the engine ran as one record
-  std::int64_t unknown = 0;          ///< that no record was found for
-  Seconds gain{};                    ///< layer by layer - fused, over all groups: of the bounds
+  std::int64_t done = 0;             ///< groups that the engine ran as one record
+  std::int64_t unknown = 0;          ///< groups that match no record
+  Seconds gain{};                    ///< layer by layer - fused, over all groups, from the bounds
   Seconds open{};                    ///< the part of it in groups that the engine did not fuse
   std::vector<std::string> nodes{};  ///< the first of each group that is not fused
 };
@@ -182,7 +182,7 @@ struct TypeGain {
   bool measured = false;                 ///< all layers have rows in that type; else the figures are the roofline's
   std::optional<Seconds> bound{};        ///< library_fused, or roofline
   std::optional<Seconds> compared{};     ///< the same rung in the model's own type
-  std::optional<Seconds> uncertainty{};  ///< the gain's; measured rungs only
+  std::optional<Seconds> uncertainty{};  ///< of the gain; measured rungs only
   [[nodiscard]] std::optional<Seconds> gain() const {
     if (!bound || !compared) return std::nullopt;
     return *compared - *bound;
@@ -193,10 +193,10 @@ struct TypeGain {
 struct LayoutCall {
   std::string signature{};
   std::string plan{};       ///< the best one in that layout: `backend/algorithm`
-  Seconds time{}, plain{};  ///< one call: by that plan, by the best one in plain layout
+  Seconds time{}, plain{};  ///< one call: with that plan, and with the best one in plain layout
 };
 
-/// The best plans in one data layout against the best plans in any.
+/// The best plans in one data layout compared with the best plans in any.
 struct LayoutGain {
   std::string layout{};     ///< the source's: `nhwc`, `aBcd8b`
   std::int64_t layers = 0;  ///< unique layers that have rows in it and in another one
@@ -204,7 +204,7 @@ struct LayoutGain {
   std::vector<LayoutCall> calls{};
 };
 
-/// Where the library itself is far from the roofline.
+/// A layer for which the library itself is far from the roofline.
 struct LibraryGap {
   std::string signature{};
   std::string backend{}, algorithm{};
@@ -213,7 +213,7 @@ struct LibraryGap {
   [[nodiscard]] Seconds gain() const { return (time - floor) * static_cast<double>(count); }
 };
 
-/// Where another library beats the one that the engine calls.
+/// A layer for which another library beats the one that the engine calls.
 struct BackendGain {
   std::string signature{};
   std::string from{}, to{};
@@ -222,7 +222,7 @@ struct BackendGain {
   [[nodiscard]] Seconds gain() const { return (from_time - to_time) * static_cast<double>(count); }
 };
 
-/// What an advice changes.
+/// What a piece of advice changes.
 enum class Change : std::uint8_t {
   layout,
   copy,
@@ -242,7 +242,7 @@ enum class Change : std::uint8_t {
           "overhead", "parallel", "type", "extra", "view",      "dead_work"};
 }
 
-/// A library call that would take the place of what the engine does.
+/// A library call that would replace what the engine does.
 struct AdvisedCall {
   std::string signature{};
   std::int64_t count = 1;
@@ -254,29 +254,29 @@ struct Advice {
   Change change{};
   std::string text{};
   std::vector<std::string> layers{};  ///< nodes or records that it concerns
-  Seconds gain{};                     ///< predicted, of the latency
+  Seconds gain{};                     ///< predicted reduction of the latency
   std::optional<Seconds> uncertainty{};
-  std::string how{};                 ///< in that engine; empty: not known
-  std::string reproduce{};           ///< a command; empty: none is known
-  Seconds replaced{};                ///< the engine's time that `calls` take the place of
-  std::vector<AdvisedCall> calls{};  ///< what can be measured again; empty: nothing can
-  std::optional<DataType> type{};    ///< that it changes to
+  std::string how{};                 ///< how to do it in that engine; empty if not known
+  std::string reproduce{};           ///< a command; empty if none is known
+  Seconds replaced{};                ///< the engine's time that `calls` would replace
+  std::vector<AdvisedCall> calls{};  ///< what can be measured again; empty if nothing can
+  std::optional<DataType> type{};    ///< type to change to
 };
 
-/// One change of the joint figure, made after those before it.
+/// One change of the joint figure, made after the previous ones.
 struct JointStep {
   std::string what{};              ///< `fused`
-  std::optional<Change> change{};  ///< nothing: parts of the gap that none of the changes takes away
-  Seconds gain{};                  ///< negative where the engine is better than the bound
+  std::optional<Change> change{};  ///< empty: parts of the gap that none of the changes removes
+  Seconds gain{};                  ///< negative if the engine is better than the bound
   Seconds latency{};               ///< after it
 };
 
-/// All changes together: from the latency, part by part, down to the fused bound with its branches in parallel, in the
-/// type in which that is lowest. The gains add up to latency - Gap::joint->latency.
+/// All changes together: from the latency, part by part, down to the fused bound with parallel branches, in the type
+/// for which that bound is lowest. The gains add up to latency - Gap::joint->latency.
 struct JointGain {
-  DataType type = DataType::f32;         ///< another than the model's only if all its layers have rows in it
+  DataType type = DataType::f32;         ///< differs from the model's type only if all its layers have rows in it
   Seconds latency{};                     ///< after all steps
-  std::optional<Seconds> uncertainty{};  ///< the latency's
+  std::optional<Seconds> uncertainty{};  ///< of the latency
   std::vector<JointStep> steps{};        ///< without those that are not known or save nothing
 };
 
@@ -284,21 +284,21 @@ struct JointGain {
 struct Commands {
   std::string gap{};                       ///< this comparison again, e.g. `benanza gap m.onnx --profile p.json`
   std::string bound{};                     ///< the model's bounds
-  std::string in_type{};                   ///< them in another type: its name follows
-  std::string measure{"benanza measure"};  ///< one layer: its signature follows
-  /// Whether `benanza generate --reproducer` can write the layer of a signature by a plan, `BACKEND/ALGORITHM`; null:
-  /// it is not asked, and no advice names that command.
+  std::string in_type{};                   ///< the bounds in another type, whose name follows
+  std::string measure{"benanza measure"};  ///< one layer, whose signature follows
+  /// Whether `benanza generate --reproducer` can write the layer of a signature with a plan, `BACKEND/ALGORITHM`; null:
+  /// no advice names that command.
   bool (*has_reproducer)(const std::string& signature, const std::string& plan) = nullptr;
 };
 
 struct GapOptions {
   RungName rung = RungName::library_fused;
-  /// The phase of each layer of the single form, for an iteration of training (layer_phases). Empty at inference.
+  /// The phase of each layer of the single form, for a training iteration (layer_phases). Empty at inference.
   std::vector<Phase> phases{};
   Commands commands{};
-  /// The same model in other types, as `retype` and `analyze` give them: for Gap::types.
+  /// The same model in other types, as returned by `retype` and `analyze`: for Gap::types.
   std::vector<Analysis> other_types{};
-  /// For Gap::algorithms, where the rows of the analysis do not tell them (rules2019.hpp).
+  /// For Gap::algorithms, if the rows of the analysis do not give them (rules2019.hpp).
   std::optional<std::vector<AlgorithmChoice>> algorithms{};
 };
 
@@ -310,30 +310,30 @@ struct Gap {
   std::int64_t warm_ups = 0;
 
   std::optional<Seconds> latency{};     ///< the median over passes
-  std::optional<Seconds> p10{}, p90{};  ///< with two passes or more
+  std::optional<Seconds> p10{}, p90{};  ///< with at least two passes
   std::optional<Seconds> latency_uncertainty{};
   bool latency_of_records = false;  ///< the profile has no latency: it is the sum of records, without idle time
   RungName rung = RungName::library_fused;
   std::optional<Seconds> bound{};   ///< the rung's expected figure
   double bound_uncertainty = 0;     ///< relative
   bool partial = false;             ///< the bound lacks layers
-  std::optional<Seconds> gap{};     ///< latency - bound; nothing when it cannot be given
-  std::string outside{};            ///< not empty: why no gap is given: the engine is below the model floor, it ran on
-                                    ///< another device, or its profile holds more than the model
-  std::string total_only{};         ///< not empty: why nothing is said about layers
+  std::optional<Seconds> gap{};     ///< latency - bound; empty if it cannot be given
+  std::string outside{};            ///< if not empty, why no gap is given: the engine is below the model floor, it ran
+                                    ///< on another device, or its profile holds more than the model
+  std::string total_only{};         ///< if not empty, why nothing is said about layers
   bool incomplete = false;          ///< the latency is the sum of records, and layers that the bound has are in none
   bool unclaimed = false;           ///< deviations say why nothing counts as explained and nothing is advised
   std::vector<RungRatio> ratios{};  ///< in the ladder's order; rungs that cannot be given have no bound
 
-  std::vector<GapPart> parts{};           ///< in the order of causes, those that are not zero; they add up to `gap`
+  std::vector<GapPart> parts{};           ///< in the order of causes, without those that are zero; they add up to `gap`
   std::vector<PhaseGap> phases{};         ///< forward, backward, update; empty at inference
-  std::vector<MatchedRecord> records{};   ///< one for each of the profile
+  std::vector<MatchedRecord> records{};   ///< one for each record of the profile
   std::vector<GapGroup> groups{};         ///< by excess, largest first
   std::vector<std::string> not_found{};   ///< first nodes of the bound's layers that no record serves
-  std::vector<std::string> deviations{};  ///< shapes, types and order that are not the model's
+  std::vector<std::string> deviations{};  ///< shapes, types and order that differ from the model's
   std::vector<std::string> warnings{};    ///< warnings of the profile and of the comparison
 
-  std::vector<LibraryTime> by_library{};  ///< longest first; empty where no record is known to be a library's
+  std::vector<LibraryTime> by_library{};  ///< longest first; empty if no record is known to be a library's
   ParallelGain parallel{};
   std::vector<AlgorithmChoice> algorithms{};
   std::vector<FusionGain> fusions{};
@@ -341,7 +341,7 @@ struct Gap {
   std::vector<LayoutGain> layouts{};
   std::vector<LibraryGap> library{};
   std::vector<BackendGain> backends{};
-  std::optional<JointGain> joint{};  ///< nothing without a gap
+  std::optional<JointGain> joint{};  ///< empty without a gap
   std::vector<Advice> advice{};      ///< by predicted gain, largest first
 
   [[nodiscard]] const GapPart* part(Cause cause) const {
@@ -349,18 +349,18 @@ struct Gap {
       if (each.cause == cause) return &each;
     return nullptr;
   }
-  /// Share of the gap that named causes make up: 1 - (|unexplained| + |unmatched|) / |gap|, not below 0. Nothing
-  /// without parts, and where that is `unclaimed`.
+  /// Share of the gap that named causes make up: 1 - (|unexplained| + |unmatched|) / |gap|, not below 0. Empty without
+  /// parts, and if the gap is `unclaimed`.
   [[nodiscard]] std::optional<double> explained() const;
   [[nodiscard]] const RungRatio& ratio(RungName name) const { return ratios.at(static_cast<std::size_t>(name)); }
 };
 
-/// The engine's latency in a pass: the median of those that the profile has, else the sum of its records, on their
-/// busiest lane. Nothing where it has neither.
+/// The engine's latency in a pass: the median of those in the profile, else the sum of its records on their busiest
+/// lane. Empty if it has neither.
 [[nodiscard]] std::optional<Seconds> latency_of(const EngineProfile& profile);
 
-/// `analysis` is of `model`; with `AnalysisOptions::candidates` it also tells of algorithms, layouts and other
-/// libraries. Throws InputError when the profile has neither a latency nor a record.
+/// `analysis` must be of `model`; with `AnalysisOptions::candidates` the result also covers algorithms, layouts and
+/// other libraries. Throws InputError if the profile has neither a latency nor a record.
 [[nodiscard]] Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
                           const GapOptions& options = {});
 

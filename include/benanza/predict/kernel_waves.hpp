@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wave scaling of a row whose kernels are known: each by the blocks of its own grid, weighted by its share of the time.
+// Wave scaling of a row whose kernels are known: each is scaled by the blocks of its own grid and weighted by its share
+// of the time.
 #pragma once
 
 #include <benanza/predict/occupancy.hpp>
@@ -12,7 +13,7 @@
 
 namespace benanza {
 
-/// Blocks of a kernel that a whole device runs at once; nothing where none fits, or where the record does not tell.
+/// Blocks of a kernel that a whole device runs at once; empty if none fits, or if the record does not say.
 [[nodiscard]] inline std::optional<std::int64_t> wave_of(const KernelLaunch& kernel, const DeviceRecord& record) {
   if (!record.processors || !record.processors->limits) return std::nullopt;
   const std::int64_t blocks = blocks_per_multiprocessor({.threads = kernel.block.count(),
@@ -23,8 +24,8 @@ namespace benanza {
   return blocks * record.processors->count;
 }
 
-/// T_d / T_o of all kernels of one call. Nothing without kernels with times, or where one of them would not fit on a
-/// device as it is: another kernel would run there.
+/// T_d / T_o of all kernels of one call. Empty without kernels with times, or if one of them would not fit on a device
+/// as it is: another kernel would run there.
 [[nodiscard]] inline std::optional<double> kernel_waves_ratio(const std::vector<KernelLaunch>& kernels,
                                                               const DeviceRecord& from_record,
                                                               const DeviceRecord& to_record, const DeviceRates& from,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// predict: from a model's layers with the rows of one device to its time on another. Pure computation: each layer takes
-// the first method that has a basis, in the order of PredictionMethod.
+// predict: predicts a model's time on one device from its layers and their rows on another. Pure computation: each
+// layer uses the first method that has a basis, in the order of PredictionMethod.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -26,10 +26,10 @@
 
 namespace benanza {
 
-/// Measured rows of a device by signature: of each layer the one that is expected to be the fastest.
+/// Measured rows of a device by signature: for each layer the one that is expected to be the fastest.
 using FastestRows = std::map<std::string, Measurement>;
 
-/// Rows of at most this many threads, the same data in each call.
+/// Uses rows of at most this many threads, with the same data in each call.
 [[nodiscard]] inline FastestRows fastest_rows(const ResultDatabase& results, int threads) {
   FastestRows fastest;
   for (const auto& [signature, rows] : results.newest_rows())
@@ -42,8 +42,8 @@ using FastestRows = std::map<std::string, Measurement>;
   return fastest;
 }
 
-/// What is alike in two layers of one kind: operator and type, `Conv/f32`; of a gradient also to what it is, and of an
-/// operator that is known by its bytes only its name.
+/// What two layers of one kind have in common: operator and type, `Conv/f32`; for a gradient also the operator that it
+/// belongs to, and for an operator of which only the bytes are known also its name.
 [[nodiscard]] inline std::string kind_of(std::string_view signature) {
   const auto end_of_part = [&](std::size_t from) { return std::min(signature.find('/', from), signature.size()); };
   const std::size_t type = std::min(end_of_part(0) + 1, signature.size());
@@ -54,7 +54,7 @@ using FastestRows = std::map<std::string, Measurement>;
   return std::string(signature.substr(0, end));
 }
 
-/// The functions that are fused behind a layer, without their sizes: `bias,add,relu`; empty for none.
+/// The functions that are fused after a layer, without their sizes: `bias,add,relu`; empty if there are none.
 [[nodiscard]] inline std::string epilogue_of(std::string_view signature) {
   constexpr std::string_view begins = "/post=";
   const auto at = signature.find(begins);
@@ -79,7 +79,7 @@ using FastestRows = std::map<std::string, Measurement>;
           .bytes = c.bytes()};
 }
 
-/// Layers that both devices have rows of.
+/// Layers for which both devices have rows.
 [[nodiscard]] inline RatioDatabase ratios_of(const FastestRows& from, const FastestRows& to) {
   RatioDatabase ratios;
   for (const auto& [signature, there] : to)
@@ -94,14 +94,14 @@ using FastestRows = std::map<std::string, Measurement>;
 /// What a prediction is made for.
 struct PredictionTarget {
   DeviceRecord record{};
-  FastestRows rows{};      ///< measured on it; may be none
+  FastestRows rows{};      ///< measured on it; may be empty
   RatioDatabase ratios{};  ///< from the origin to it
   std::optional<double> price{};
 };
 
 namespace detail {
 
-/// The time of one layer by the best method that has a basis.
+/// Predicts the time of one layer by the best method that has a basis.
 class LayerPredictor {
  public:
   LayerPredictor(const DeviceRecord& origin, const PredictionTarget& target) : origin_(origin), target_(target) {}
@@ -138,7 +138,7 @@ class LayerPredictor {
   }
 
  private:
-  /// A plan that saves multiplications on the origin may do so on the target: memory alone bounds it.
+  /// A plan that saves multiplications on the origin may do so on the target: only memory bounds it.
   [[nodiscard]] Seconds floor_of(const Layer& layer, bool saves) const {
     const Ceilings& ceilings = target_.record.ceilings;
     if (!saves) return layer_floor(layer, ceilings);
@@ -186,8 +186,8 @@ inline std::string clocks_text(const DeviceRecord& origin, const DeviceRecord& t
 
 }  // namespace detail
 
-/// The model of `analysis` on the target: its layers of one form, one after the other, as they are expected to run.
-/// `analysis` must be of results of the origin.
+/// Predicts the model of `analysis` on the target: its layers of one form, one after the other, as they are expected to
+/// run. `analysis` must come from results of the origin.
 [[nodiscard]] inline Prediction predict(const Analysis& analysis, const DeviceRecord& origin,
                                         const PredictionTarget& target, Form form = Form::fused) {
   Prediction result{.model = analysis.model,
@@ -208,7 +208,7 @@ inline std::string clocks_text(const DeviceRecord& origin, const DeviceRecord& t
     if (made.raised) result.raised += made.count;
     if (made.time) {
       result.time[method] += made.time->time * count;
-      // Errors of one method go the same way in many layers: their intervals add up, none averages out.
+      // Errors of one method have the same sign in many layers: their intervals add up and do not average out.
       PredictedTime of_total = *made.time;
       if (made.method != PredictionMethod::measured) {
         of_total = with_spread(made.time->time, spread_of(made.method).of_total);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many blocks of a kernel one streaming multiprocessor runs at once: the least of what its threads, its slots for
-// blocks, its registers and its shared memory allow. The granularities are those of NVIDIA's cuda_occupancy.h, which a
-// test compares where a CUDA toolkit is.
+// How many blocks of a kernel one streaming multiprocessor runs at once: the least of what its threads, its block
+// slots, its registers and its shared memory allow. The granularities are those of NVIDIA's cuda_occupancy.h; a test
+// compares them if there is a CUDA toolkit.
 #pragma once
 
 #include <benanza/results/device_record.hpp>
@@ -11,7 +11,7 @@
 
 namespace benanza {
 
-/// What a block of a kernel takes.
+/// What a block of a kernel needs.
 struct BlockNeeds {
   std::int64_t threads = 1;
   std::int64_t registers_per_thread = 0;

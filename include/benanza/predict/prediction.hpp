@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prediction: what a model takes on a device, from rows that were measured on another: layer by layer and in total,
-// with the method and an interval of every figure. A predicted time has a status of its own: it is no row, enters no
-// database and no rung, and no assertion looks at it. `predict` (make_prediction.hpp) makes it.
+// Prediction: the time of a model on a device, from rows that were measured on another: layer by layer and in total,
+// with the method and an interval of every figure. A predicted time has a status of its own: it is not a row, enters no
+// database and no rung, and no assertion uses it. `predict` (make_prediction.hpp) makes it.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -29,7 +29,7 @@ inline constexpr std::size_t prediction_method_count = 5;
   return {"measured", "database ratio", "wave", "large wave", "no basis"};
 }
 
-/// A time, and between which ones it lies with a probability of 90 %.
+/// A time, and the limits between which it lies with a probability of 90 %.
 struct PredictedTime {
   Seconds time{}, low{}, high{};
   PredictedTime& operator+=(const PredictedTime& other) {
@@ -43,14 +43,14 @@ struct PredictedTime {
   }
 };
 
-/// A unique layer.
+/// A unique layer of the model.
 struct PredictedLayer {
   std::string signature{};
-  std::int64_t count = 0;           ///< occurrences, loops multiplied
+  std::int64_t count = 0;           ///< occurrences, times the passes of enclosing loops
   std::string node{};               ///< the first
-  std::optional<Seconds> origin{};  ///< one call, measured; nothing: the origin has no row of it
+  std::optional<Seconds> origin{};  ///< one call, measured; empty: the origin has no row of it
   PredictionMethod method = PredictionMethod::no_basis;
-  std::optional<PredictedTime> time{};  ///< one call; nothing: no basis
+  std::optional<PredictedTime> time{};  ///< one call; empty: no basis
   std::string reason{};                 ///< why no better method has a basis
   Seconds floor{};                      ///< one call on the target
   bool raised = false;                  ///< the method gave less than the floor
@@ -65,27 +65,27 @@ struct PredictedLayer {
 struct Prediction {
   std::string model{}, file{};
   std::int64_t batch = 1;
-  std::string target{};           ///< the device
-  std::string record{};           ///< its file; empty: measured results
-  std::string clocks{};           ///< which clocks the formulas took: `boost 1530 MHz to base 585 MHz`; empty: none
-  std::optional<double> price{};  ///< price of an hour of the target, in the user's currency
-  Seconds origin_time{};          ///< sum over the layers that the origin has rows of
-  PredictedTime total{};          ///< sum over the layers that have a basis
-  std::vector<PredictedLayer> layers{};                       ///< by share of the time; those without a basis last
+  std::string target{};                  ///< the device
+  std::string record{};                  ///< its file; empty if made from measured results
+  std::string clocks{};                  ///< clocks in the formulas: `boost 1530 MHz to base 585 MHz`; empty if none
+  std::optional<double> price{};         ///< price of the target per hour, in the user's currency
+  Seconds origin_time{};                 ///< sum over the layers for which the origin has rows
+  PredictedTime total{};                 ///< sum over the layers that have a basis
+  std::vector<PredictedLayer> layers{};  ///< by share of the time; those without a basis last
   std::array<std::int64_t, prediction_method_count> count{};  ///< occurrences by method
   std::array<Seconds, prediction_method_count> time{};
   std::int64_t raised = 0;  ///< occurrences whose prediction was raised to the floor
 
   [[nodiscard]] std::int64_t count_of(PredictionMethod method) const { return count[static_cast<std::size_t>(method)]; }
   [[nodiscard]] Seconds time_of(PredictionMethod method) const { return time[static_cast<std::size_t>(method)]; }
-  /// Some layer has no basis: the total lacks it.
+  /// Whether a layer has no basis, so that the total lacks it.
   [[nodiscard]] bool partial() const { return count_of(PredictionMethod::no_basis) > 0; }
-  /// Items a second; nothing where the total is partial.
+  /// Items per second; empty if the total is partial.
   [[nodiscard]] std::optional<double> throughput() const {
     if (partial() || !(total.time.value > 0)) return std::nullopt;
     return static_cast<double>(batch) / total.time.value;
   }
-  /// Items for one unit of the currency.
+  /// Items per unit of the currency.
   [[nodiscard]] std::optional<double> throughput_per_cost() const {
     const auto items = throughput();
     if (!items || !price) return std::nullopt;
@@ -98,8 +98,8 @@ struct PredictedModel {
   std::string model{}, file{};
   std::int64_t batch = 1;
   std::string origin{};             ///< the device that was measured
-  Seconds origin_time{};            ///< time of the same layers there, without those that it has no row of
-  std::int64_t origin_missing = 0;  ///< occurrences that it has no row of
+  Seconds origin_time{};            ///< time of the same layers there, without those for which it has no row
+  std::int64_t origin_missing = 0;  ///< occurrences for which it has no row
   std::vector<Prediction> targets{};
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RatioDatabase: layers that were measured on two devices. What a layer of the same kind takes longer or shorter on the
-// second one, seen on its neighbours in time, FLOPs and bytes, is what a layer that was measured on the first one alone
-// will take longer or shorter.
+// RatioDatabase: layers that were measured on two devices. For a layer that was measured only on the first device, the
+// ratio of its times on both is taken from layers of the same kind that are its neighbours in time, FLOPs and bytes.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -20,10 +19,10 @@
 
 namespace benanza {
 
-/// What decides which layers are neighbours.
+/// The features that decide which layers are neighbours.
 struct LayerFeatures {
-  std::string kind{};      ///< operator and type: `Conv/f32`; layers of another kind are no neighbours
-  std::string epilogue{};  ///< what is fused behind it, without sizes: `bias,relu`
+  std::string kind{};      ///< operator and type: `Conv/f32`; layers of another kind are not neighbours
+  std::string epilogue{};  ///< what is fused after it, without sizes: `bias,relu`
   Seconds time{};          ///< one call on the first device
   Flops flops{};
   Bytes bytes{};
@@ -46,9 +45,10 @@ struct NearestRatio {
 class RatioDatabase {
  public:
   static constexpr std::size_t neighbours = 5;
-  /// A layer may lie outside the hull of what was measured by so much, in natural logarithms: 5 % in time, say.
+  /// A layer may lie outside the hull of the measured layers by this much, in natural logarithms: for example 5 % in
+  /// time.
   static constexpr double hull_tolerance = 0.05;
-  /// What another epilogue adds to the square of the distance: as much as a factor of e in time.
+  /// What a different epilogue adds to the square of the distance: as much as a factor of e in time.
   static constexpr double other_epilogue = 1;
   using Excluded = std::function<bool(const RatioSample&)>;
 

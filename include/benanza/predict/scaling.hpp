@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the time of a layer on one device to its time on another by what both are made of: wave scaling (Yu, Gao,
-// Golikov, Pekhimenko: Habitat, A Runtime-Based Computational Performance Predictor for Deep Neural Network Training,
-// USENIX ATC 2021, equations 1 to 3). A layer is to some part `g` bound by memory, and to the rest by processors.
+// Scales the time of a layer from one device to another by the properties of both: wave scaling (Yu, Gao, Golikov,
+// Pekhimenko: Habitat, A Runtime-Based Computational Performance Predictor for Deep Neural Network Training, USENIX ATC
+// 2021, equations 1 to 3). A part `g` of a layer is bound by memory, and the rest by processors.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -15,19 +15,19 @@
 
 namespace benanza {
 
-/// What scaling takes of a device for one data type.
+/// The rates of a device that scaling uses for one data type.
 struct DeviceRates {
   BytesPerSecond bandwidth{};
   double processors = 1;  ///< multiprocessors; 1 for a CPU
-  double rate = 0;        ///< the clock in Hz; of a CPU its measured peak in FLOP/s
+  double rate = 0;        ///< the clock in Hz; for a CPU its measured peak in FLOP/s
   FlopsPerSecond peak{};  ///< for the ridge of the roofline
 
-  /// FLOPs per byte from which on arithmetic takes longer than memory.
+  /// FLOPs per byte above which arithmetic takes longer than memory.
   [[nodiscard]] double ridge() const { return peak.value / bandwidth.value; }
 };
 
-/// The share of a layer's time that memory decides, g: 1 without arithmetic, 1/2 at the ridge of the target, towards 0
-/// beyond it. `intensity` and `ridge` are in FLOPs per byte.
+/// The share of a layer's time that memory determines, g: 1 without arithmetic, 1/2 at the ridge of the target, towards
+/// 0 beyond it. `intensity` and `ridge` are in FLOPs per byte.
 [[nodiscard]] inline double memory_weight(double intensity, double ridge) {
   return intensity < ridge ? 1 - intensity / (2 * ridge) : ridge / (2 * intensity);
 }
@@ -51,7 +51,7 @@ struct DeviceRates {
 /// The rates of both devices of a prediction for a type, or why the formulas have no basis.
 struct RatesOfBoth {
   std::optional<DeviceRates> from{}, to{};
-  std::string reason{};  ///< empty where both are there
+  std::string reason{};  ///< empty if both are there
 };
 
 namespace detail {
@@ -72,7 +72,7 @@ inline std::optional<FlopsPerSecond> peak_for_ridge(const DeviceRecord& record, 
 
 }  // namespace detail
 
-/// Accelerators scale by multiprocessors and clocks, CPUs by measured peaks; one does not scale to the other.
+/// Accelerators scale by multiprocessors and clocks, CPUs by measured peaks; neither scales to the other.
 [[nodiscard]] inline RatesOfBoth rates_of(const DeviceRecord& from, const DeviceRecord& to, DataType type) {
   RatesOfBoth rates;
   if (from.accelerator() != to.accelerator()) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far predictions are off, from which their intervals come: seen on the layers and totals of 29 models on four GPUs
-// at three batch sizes that the original Benanza published. docs/predicting.md, "Intervals", says how; a test computes
-// the figures anew.
+// The errors of predictions, from which their intervals come: observed on the layers and totals of 29 models on four
+// GPUs at three batch sizes that the original Benanza published. docs/predicting.md, "Intervals", says how; a test
+// recomputes the figures.
 #pragma once
 
 #include <benanza/predict/prediction.hpp>
 
 namespace benanza {
 
-/// With a probability of 90 % what is measured is at most this factor more or less than what was predicted.
+/// With a probability of 90 %, the measured time differs from the predicted one by at most this factor.
 struct Spread {
   double of_total = 1;
   double of_layer = 1;  ///< layers weighted by their time
@@ -17,7 +17,7 @@ struct Spread {
 [[nodiscard]] constexpr Spread spread_of(PredictionMethod method) {
   switch (method) {
     case PredictionMethod::database_ratio: return {.of_total = 1.15, .of_layer = 1.3};
-    case PredictionMethod::wave:  // no data with the geometry of kernels was there: as for the coarser formula
+    case PredictionMethod::wave:  // no data had the geometry of kernels: as for the coarser formula
     case PredictionMethod::large_wave: return {.of_total = 1.9, .of_layer = 1.8};
     case PredictionMethod::measured:
     case PredictionMethod::no_basis: break;
