@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of `benanza db`: what a database holds, what two of them differ in, what is wrong with one.
+// Reports of `benanza db`: what a database holds, how two of them differ, what is wrong with one.
 #pragma once
 
 #include <benanza/bounds/model_diff.hpp>
@@ -19,7 +19,7 @@ struct DbList {
   std::vector<Run> runs{};                 ///< without their rows
   std::vector<std::size_t> timed{};        ///< rows with a time, for each run
   std::vector<std::size_t> refused{};      ///< rows that may not enter a bound, for each run
-  std::vector<std::size_t> disagreeing{};  ///< rows of which no two methods of timing agree, for each run
+  std::vector<std::size_t> disagreeing{};  ///< rows for which no two methods of timing agree, for each run
   std::vector<std::string> unread{};       ///< one line for each file that cannot be read
 };
 

@@ -13,13 +13,13 @@
 
 namespace benanza {
 
-/// An advice measured again with the change made, as far as Benanza can make it: the calls that would take the place of
-/// the engine's.
+/// A piece of advice, measured again with the change made as far as Benanza can make it: with the calls that would
+/// replace the engine's.
 struct Proof {
   std::size_t advice = 0;             ///< index into Gap::advice
-  std::optional<Seconds> achieved{};  ///< latency saved, against Advice::gain; nothing when it could not be measured
+  std::optional<Seconds> achieved{};  ///< latency saved, to compare with Advice::gain; empty if not measurable
   std::optional<Seconds> uncertainty{};
-  std::string reason{};  ///< why not, or what is not in it
+  std::string reason{};  ///< why not, or what it does not include
 };
 
 struct GapReport {
@@ -29,18 +29,18 @@ struct GapReport {
   std::vector<Proof> proofs{};
 };
 
-/// What a cause is called: `layout and type conversions`.
+/// The name of a cause: `layout and type conversions`.
 [[nodiscard]] std::string_view describe(Cause cause);
-/// What a phase of a gap is called: `forward, loss`.
+/// The name of a phase of a gap: `forward, loss`.
 [[nodiscard]] std::string_view describe(Phase phase);
 
 void write_table(std::ostream& out, const GapReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const GapReport& report);
-/// One line a record of the profile, and one a layer of the bound that no record serves.
+/// One line per record of the profile, and one per layer of the bound that no record serves.
 void write_csv(std::ostream& out, const GapReport& report);
 /// The page of `bound` with the gap before the ladder: waterfall, timeline, advice, questions.
 void write_html(std::ostream& out, const GapReport& report);
-/// The fused layer graph; a fill tells how much longer the engine takes than the bound, red is the critical path.
+/// The fused layer graph; the fill shows how much longer the engine takes than the bound, red is the critical path.
 void write_dot(std::ostream& out, const GapReport& report);
 /// The engine's records and the bound's schedules as parallel tracks, for Chrome's and Perfetto's trace viewers.
 void write_trace(std::ostream& out, const GapReport& report);

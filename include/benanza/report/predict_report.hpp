@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of `predict`: what models take on devices that were not measured.
+// The report of `predict`: the predicted times of models on devices that were not measured.
 #pragma once
 
 #include <benanza/predict/prediction.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports: what was found, as a table for people, JSON and CSV for programs. A report is plain data; a view writes it
-// to a stream.
+// Reports: results as a table for people, and as JSON and CSV for programs. A report is plain data; a view writes it to
+// a stream.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -31,29 +31,29 @@ struct RunSummary {
 /// A backend that a program was built without.
 struct MissingBackend {
   std::string name{};
-  std::string needs{};  ///< what a build with it takes
+  std::string needs{};  ///< what a build with it needs
 };
 
 /// Report of `bound` and `analyze`.
 struct BoundReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};
-  std::vector<MissingBackend> missing_backends{};  ///< could have lowered the bound on this device
+  std::vector<MissingBackend> missing_backends{};  ///< those that could have lowered the bound on this device
   std::vector<Analysis> models{};
-  std::vector<Witness> witnesses{};     ///< one for each of `models`, in their order; empty: none was asked for
-  std::string footer{};                 ///< how it was measured, one line; empty: none
+  std::vector<Witness> witnesses{};     ///< one for each of `models`, in their order; empty if none was requested
+  std::string footer{};                 ///< how it was measured, one line; may be empty
   std::vector<std::string> warnings{};  ///< what made the times doubtful while the rows were measured
-  std::string declared{};               ///< the machine file whose figures these are; empty: measured ones
+  std::string declared{};               ///< the machine file with these figures; empty: measured figures
   std::vector<RunSummary> runs{};       ///< where the rows come from
-  std::vector<Sweep> sweeps{};          ///< not empty: `models` are their points, which tables show by line
-  bool training = false;                ///< the models are iterations of training: each ends with its answers
+  std::vector<Sweep> sweeps{};          ///< if not empty, `models` are their points, which tables show as lines
+  bool training = false;                ///< the models are training iterations: each ends with its answers
 };
 
-/// What a ladder says of an iteration, in sentences: how well units are used, which layers take longest, what would
-/// help most. None for a partial bound.
+/// What a ladder says about an iteration, in sentences: how well units are used, which layers take longest, what would
+/// help most. Empty for a partial bound.
 [[nodiscard]] std::vector<std::string> bound_answers(const Analysis& analysis);
 
-/// The warnings of all runs, each once, in the order of runs.
+/// The warnings of all runs, without duplicates, in the order of runs.
 [[nodiscard]] std::vector<std::string> warnings_of(const ResultDatabase& results);
 
 /// A model's figures in a LayersReport.
@@ -61,28 +61,28 @@ struct ModelSummary {
   std::string model{}, file{};
   std::int64_t batch = 1;
   std::map<std::string, std::int64_t> dims{}, assumed{};
-  std::vector<std::string> open{};  ///< dimensions that stay symbols: what depends on them is not known
+  std::vector<std::string> open{};  ///< dimensions that stay symbolic: what depends on them is not known
   std::int64_t layers = 0, unique_layers = 0, groups = 0;
-  std::int64_t free = 0, opaque = 0;  ///< occurrences that cost nothing by rule, and that are known by their bytes only
+  std::int64_t free = 0, opaque = 0;  ///< occurrences that are free by rule, and that are known by their bytes only
   std::int64_t macs = 0;
   Flops flops{};
   Bytes bytes{}, weights{};
   std::vector<std::string> unknown{};  ///< why counts are partial
 };
 
-/// A unique layer of a model some of whose sizes stay symbols: `Conv/f32/x=1x3x[height]x[width]/...`.
+/// A unique layer of a model with some symbolic sizes: `Conv/f32/x=1x3x[height]x[width]/...`.
 struct SymbolicLayer {
   std::string signature{}, words{};
   Users user{};
 };
 
-/// What of the models a database of others has already, or how many layers they have by other rules.
+/// How many layers of the models are in a database of others already, or how many layers they have by other rules.
 struct KnownLayersReport {
-  std::string rules{};                ///< `2019`; empty: today's, and layers that cost nothing do not count
+  std::string rules{};                ///< `2019`; empty: today's, by which layers that cost nothing do not count
   bool asked_known = false;           ///< a database was given
-  bool of_results = false;            ///< and it is one of results, so that times are those of measuring
+  bool of_results = false;            ///< it is a database of results, so that times are those of measuring
   std::int64_t other_models = 0;      ///< models of the database; 0: it is one of results
-  std::vector<KnownLayers> models{};  ///< the last one is of all together
+  std::vector<KnownLayers> models{};  ///< the last one is for all models together
 };
 
 /// Report of `layers`: the unique layers over a set of models.
@@ -110,10 +110,10 @@ void write_json(std::ostream& out, const BoundReport& report);
 void write_csv(std::ostream& out, const BoundReport& report);
 /// One self-contained page: no network, no library; see src/report/html.
 void write_html(std::ostream& out, const BoundReport& report);
-/// The fused layer graphs in the dot language, critical path in colour.
+/// The fused layer graphs in the dot language, with the critical path in colour.
 void write_dot(std::ostream& out, const BoundReport& report);
-/// Schedules of the fused rungs in the trace-event format that Chrome and Perfetto read: one after the other, and
-/// parallel on the threads that the bound may use.
+/// Schedules of the fused rungs in the trace-event format that Chrome and Perfetto read: sequential, and parallel on
+/// the threads that the bound may use.
 void write_trace(std::ostream& out, const BoundReport& report);
 
 void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options = {});
@@ -124,7 +124,7 @@ void write_csv(std::ostream& out, const LayersReport& report);
 struct MachineReport {
   struct BackendLine {
     std::string name{}, version{};
-    std::string unavailable{};  ///< why it cannot be used here; empty when it can
+    std::string unavailable{};  ///< why it cannot be used here; empty if it can
   };
   Machine machine{};
   std::vector<BackendLine> backends{};
@@ -147,7 +147,7 @@ struct PlansReport {
   Machine machine{};
   std::vector<BackendVersion> backends{};
   std::vector<LayerPlans> layers{};
-  std::string footer{};  ///< how it was measured, one line; empty: none
+  std::string footer{};  ///< how it was measured, one line; may be empty
 };
 void write_table(std::ostream& out, const PlansReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const PlansReport& report);

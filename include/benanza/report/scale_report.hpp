@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of `scale`: how much faster several workers train than one, and from which bandwidth on.
+// The report of `scale`: how much faster several workers train than one, and from which bandwidth.
 #pragma once
 
 #include <benanza/report/report.hpp>
@@ -17,17 +17,17 @@ struct ScaleReport {
   std::vector<Scaling> models{};
 };
 
-/// What the figures say, in sentences: from which bandwidth on more workers pay, what waits for the network, what would
-/// help most.
+/// What the figures say, in sentences: the bandwidth from which more workers pay off, what waits for the network, what
+/// would help most.
 [[nodiscard]] std::vector<std::string> scale_answers(const Scaling& scaling);
 
 void write_table(std::ostream& out, const ScaleReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const ScaleReport& report);
-/// A line for each number of workers at each bandwidth.
+/// One line for each number of workers at each bandwidth.
 void write_csv(std::ostream& out, const ScaleReport& report);
-/// A page with efficiency over bandwidth.
+/// A page with the efficiency over the bandwidth.
 void write_html(std::ostream& out, const ScaleReport& report);
-/// The iteration of the most workers at each bandwidth in the trace-event format: computation, and the network below.
+/// The iteration of the most workers at each bandwidth in the trace-event format: computation, with the network below.
 void write_trace(std::ostream& out, const ScaleReport& report);
 
 }  // namespace benanza

@@ -16,12 +16,12 @@ struct TensorsReport {
     std::string model{}, file{};
     std::map<std::string, std::int64_t> dims{}, assumed{};  ///< as in Graph
     std::vector<std::string> inputs{}, outputs{};
-    std::vector<Value> tensors{};  ///< the graph's, in the file's order, without those of the bodies of its nodes
+    std::vector<Value> tensors{};  ///< the graph's, in the file's order, without those in the bodies of its nodes
   };
   std::vector<Model> models{};
 };
 
-/// The tensors of a graph as it is imported: what is folded away or equal to an earlier tensor is not among them.
+/// The tensors of a graph as imported: those that are folded or equal to an earlier tensor are not included.
 [[nodiscard]] TensorsReport::Model tensors_of(Graph&& graph);
 
 void write_table(std::ostream& out, const TensorsReport& report, const TableOptions& options = {});

@@ -9,7 +9,7 @@ namespace benanza::report {
 
 /// `text` with a `?` for each control character and each byte that is not UTF-8.
 [[nodiscard]] std::string printable(std::string_view text);
-/// Printable, in lines of at most `width` columns, each behind `indent` spaces; words are never broken.
+/// Printable, in lines of at most `width` columns, each after `indent` spaces; words are never broken.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
 }  // namespace benanza::report
