@@ -57,7 +57,7 @@ struct ProfileRecord {
   std::string library{};    ///< whose call launched the kernel: cudnn, cublas; empty: none, or not known
   /// A runtime call that the thread made between two library calls, and that does not launch, allocate or wait.
   bool between_libraries = false;
-  std::vector<ProfiledTensor> inputs{}, outputs{};  ///< where recorded
+  std::vector<ProfiledTensor> inputs{}, outputs{};  ///< if recorded
   std::int64_t lane = 0;  ///< thread or stream: records of one lane do not overlap unless nested
   /// Index of the record that encloses this one (its times include this one's) or launched it.
   std::optional<std::size_t> parent{};

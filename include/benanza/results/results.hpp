@@ -91,8 +91,8 @@ class ResultDatabase {
   /// `contradictions`; a row that beats one by too much to be true is excluded and named in its run's `faults`.
   [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends) const;
 
-  /// What the run of a file says by itself. Times of other runs are kept only for a layer and cache state of which this
-  /// run timed no row; all ceilings and reasons are kept.
+  /// The results of the run in a file on its own. Times of other runs are kept only for a layer and cache state of
+  /// which this run timed no row; all ceilings and reasons are kept.
   [[nodiscard]] ResultDatabase of_run(const std::string& file) const;
 
   /// For each signature, the newest row of each algorithm of each backend in each cache state: fastest first, excluded

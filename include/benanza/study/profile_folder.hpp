@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of engines whose profiles, API logs and printed tables lie in a folder, matched to models by the names of
+// The runs of engines whose profiles, API logs and printed tables are in a folder, matched to models by the names of
 // the files or by a manifest.
 #pragma once
 

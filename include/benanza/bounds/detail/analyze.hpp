@@ -20,7 +20,7 @@ namespace benanza {
 
 namespace detail {
 
-/// The rows of one form: unique layers with the plans that are expected to be the fastest, and what bounds them.
+/// The rows of one form: unique layers with the plans that are expected to be fastest, and the rows that bound them.
 /// Members of `graph` are occurrences of `single`.
 inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph& single, const FormPlan& plan,
                                        const RowTimes& times, const Ceilings& ceilings, const CriticalPath& path) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds: the rungs of the ladder (docs/measuring.md, "The ladder"), from the partitions of a model for each of their
+// Bounds: the rungs of the ladder (docs/measuring.md, "The ladder"), from the partitions of a model for each of its
 // figures.
 #pragma once
 
@@ -37,17 +37,17 @@ class Bounds {
         device_(device) {}
 
   [[nodiscard]] std::array<Rung, rung_count> ladder() const;
-  /// For each If the time of its branches in the `library` rung, the cheaper of which is in the bound.
+  /// For each If, the times of its branches in the `library` rung, the cheapest of which is in the bound.
   [[nodiscard]] std::vector<std::string> choices() const;
   /// Critical path of a form at expected times.
   [[nodiscard]] CriticalPath path(const LayerGraph& graph, const FormPlan& plan) const;
-  /// Critical path of a form at analytic times without weights: of `roofline_parallel`, for the fused one.
+  /// Critical path of a form at analytic times without weights; for the fused form that of `roofline_parallel`.
   [[nodiscard]] CriticalPath floor_path(const LayerGraph& graph, const FormPlan& plan) const;
-  /// What the bytes of the model take at least.
+  /// The least time for the bytes of the model.
   [[nodiscard]] Seconds model_memory_floor() const;
 
  private:
-  /// Time of one part: of a measured one by the given statistic, of a modelled one its floor.
+  /// Time of one part: the given statistic for a measured part, the floor for a modelled one.
   using TimeOf = std::function<Seconds(const Part&)>;
   using TimeOfRow = std::function<Seconds(const Measurement&)>;
   struct PartTimes {
@@ -59,26 +59,26 @@ class Bounds {
   [[nodiscard]] Seconds sequential(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
   [[nodiscard]] Seconds parallel(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
   [[nodiscard]] Seconds resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const;
-  /// The rung whose totals are taken per round: the bound and the expected figure each of their own partition.
+  /// The rung whose totals are taken per round: the bound and the expected figure, each from its own partition.
   [[nodiscard]] Rung measured(const FormPlan& bound, const FormPlan& expected, const Total& total) const;
   [[nodiscard]] bool knows_arithmetic() const;
   [[nodiscard]] Seconds model_floor() const;
-  /// What no total of these calls may lie below.
+  /// The lower limit of every total of these calls.
   [[nodiscard]] Seconds floor_of(const FormPlan& plan, Figure figure) const;
   void raise(Rung& rung, const FormPlan& bound, const FormPlan& expected) const;
-  /// The lower of two rungs, the first where they are equal or only that one is known.
+  /// The lower of two rungs; the first if they are equal or if only that one is known.
   [[nodiscard]] Rung lower(const Rung& a, const Rung& b) const;
 
   const ModelLayers& model_;
   const FormPlans& bound_;
-  const FormPlans& expected_;  ///< equals `bound_` where calls have no launch overhead
+  const FormPlans& expected_;  ///< equals `bound_` if calls have no launch overhead
   const RowTimes& times_;
   const Ceilings& ceilings_;
   int threads_;
   bool device_;  ///< an accelerator, whose branches overlap
 };
 
-/// Share of an occurrence's weights that none before it read; `seen` grows by them.
+/// Share of an occurrence's weights that no earlier occurrence read; they are added to `seen`.
 inline double fresh_share(const LayerGraph& graph, const Occurrence& at, std::set<TensorId>& seen) {
   double all = 0, fresh = 0;
   for (const auto& input : at.inputs) {
@@ -202,9 +202,10 @@ inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, co
   }
   rung.bound = Seconds{detail::quantile(totals, 0.1)};
   rung.median = Seconds{detail::quantile(expected_totals, 0.5)};
-  // A sum of medians tells the median of sums: it stands for a first decile as far below it as the rounds' is.
+  // A sum of medians estimates the median of sums. It is scaled by the ratio of the first decile to the median in the
+  // rounds.
   const double decile = *rung.bound / Seconds{detail::quantile(totals, 0.5)};
-  // Machines drift over minutes, and rounds are the last of a session: what was seen of the same plans before counts.
+  // Machines drift over minutes, and rounds are the last part of a session: earlier times of the same plans count.
   std::vector<double> visits;
   for (std::size_t i = 0; i < times_.visits(); ++i) {
     const auto in_visit = [this, i](const Measurement& row) { return without_launch(row, times_.in_visit(row, i)); };
@@ -215,10 +216,11 @@ inline Rung Bounds::measured(const FormPlan& bound, const FormPlan& expected, co
   });
   for (auto* tick : {&ticks.time, &ticks.work, &ticks.cold})
     *tick = [of = *tick](const Part& part) { return part.best ? of(part) : Seconds{}; };
-  // The groups of rounds lie within some part of a session, over all of which the processor's speed wandered.
+  // The groups of rounds cover only a part of a session; the processor's speed wandered over all of it.
   const Seconds doubt{half_interval(totals, 0.1, round_groups(totals.size()), visits) + total(bound, ticks).value};
   rung.uncertainty = rung.bound->value > 0 ? doubt / *rung.bound + times_.wander() : 0;
-  // Models that share layers share their times: the same sum, of what the rows took in the quietest session of each.
+  // Models that share layers share their times: the same sum, with the times of the rows in the quietest session of
+  // each.
   const Seconds quiet = bound_by([this](const Measurement& row) { return times_.quietest(row); });
   const Seconds at_most = bound_by([this](const Measurement& row) { return times_.quietest_at_most(row); });
   if (summed > quiet * (1 + default_tolerance) && summed * (1 - rung.uncertainty) > at_most)
@@ -247,7 +249,7 @@ inline Seconds Bounds::model_floor() const {
   return floor;
 }
 
-/// Whether peaks are known of all arithmetic but a hundredth; otherwise floors would be of what is left.
+/// Whether peaks are known for all arithmetic except a hundredth; otherwise floors would cover only the rest.
 inline bool Bounds::knows_arithmetic() const {
   constexpr double most_unknown = 0.01;
   double all = 0, unknown = 0;
@@ -268,7 +270,7 @@ inline bool saves_multiplications(const FormPlan& plan, Figure figure) {
                      [&](const auto& parts) { return std::any_of(parts.begin(), parts.end(), saves); });
 }
 
-/// The model floor; of plans that save multiplications its memory part.
+/// The model floor; for plans that save multiplications its memory part.
 inline Seconds Bounds::floor_of(const FormPlan& plan, Figure figure) const {
   return saves_multiplications(plan, figure) ? model_memory_floor() : model_floor();
 }
@@ -283,7 +285,7 @@ inline void Bounds::raise(Rung& rung, const FormPlan& bound, const FormPlan& exp
   if (rung.median) rung.median = std::max(*rung.median, floor_of(expected, Figure::expected));
 }
 
-/// On a device the expected figure is of another partition than the bound, and may be the lower one of the other rung.
+/// On a device the expected figure has another partition than the bound, and the other rung may have the lower one.
 inline Rung Bounds::lower(const Rung& a, const Rung& b) const {
   Rung result = b.bound && (!a.bound || *b.bound < *a.bound) ? b : a;
   if (device_ && a.median && b.median) result.median = std::min(*a.median, *b.median);
@@ -342,7 +344,7 @@ inline std::array<Rung, rung_count> Bounds::ladder() const {
     for (const auto name : measured_rungs) at(name) = {.withheld = withheld};
     return rungs;
   }
-  // Not to fuse is a partition too, and one layer after the other a schedule.
+  // Not fusing is a partition too, and one layer after the other is a schedule.
   fused = lower(fused, library);
   fused_parallel = lower(fused_parallel, library_parallel);
   library_parallel = lower(library_parallel, library);
@@ -353,7 +355,7 @@ inline std::array<Rung, rung_count> Bounds::ladder() const {
   at(RungName::library_fused_parallel) = fused_parallel;
   if (!has_resident) return rungs;
   fused_resident = lower(fused_resident, resident);
-  // In single rounds another partition may have been the faster one; what holds for more engines holds for these.
+  // In single rounds another partition may have been faster; what holds for more engines holds for these.
   if (fused_resident.bound && fused.bound && *fused_resident.bound < *fused.bound) fused_resident = fused;
   if (resident.bound && library.bound && *resident.bound < *library.bound) resident = library;
   at(RungName::library_resident) = resident;

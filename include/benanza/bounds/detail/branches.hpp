@@ -13,14 +13,15 @@
 
 namespace benanza::detail {
 
-/// For each choice the branch of least total, and the totals of all its branches (enclosed choices resolved first).
+/// For each choice the branch with the least total, and the totals of all its branches (enclosed choices resolved
+/// first).
 struct ResolvedChoices {
   std::vector<std::size_t> taken{};
   std::vector<std::vector<double>> totals{};
 };
 
 [[nodiscard]] ResolvedChoices resolve(const LayerGraph& graph, std::span<const double> amounts);
-/// Whether an occurrence runs when those branches are taken.
+/// Whether an occurrence runs if those branches are taken.
 [[nodiscard]] bool runs(const Occurrence& at, const ResolvedChoices& choices);
 /// Sum over the occurrences that run in the cheapest execution.
 [[nodiscard]] double cheapest_total(const LayerGraph& graph, std::span<const double> amounts);
@@ -57,7 +58,7 @@ inline double cheapest_total(const LayerGraph& graph, std::span<const double> am
   return total;
 }
 
-/// Every way to take the branches of a graph; of too many none.
+/// Every way to take the branches of a graph; empty if there are too many.
 inline std::vector<ResolvedChoices> executions(const LayerGraph& graph) {
   constexpr std::size_t most = 256;
   std::size_t count = 1;
@@ -74,8 +75,7 @@ inline std::vector<ResolvedChoices> executions(const LayerGraph& graph) {
   return result;
 }
 
-/// The least of what `value` says of the executions, by `less`. If there are too many, what lies in branches does not
-/// run.
+/// The least `value` over the executions, by `less`. If there are too many, layers in branches do not run.
 template <class Value, class Less>
 auto least_execution(const LayerGraph& graph, Value value, Less less) {
   const auto all = executions(graph);
@@ -90,7 +90,7 @@ auto least_execution(const LayerGraph& graph, Value value, Less less) {
 }
 
 /// Longest chain of the layers that run; loops count their carried part in sequence. A branch of less work may have the
-/// longer chain, so all executions are tried and the one of the shortest path counts.
+/// longer chain, so all executions are tried and the one with the shortest path counts.
 inline CriticalPath longest(const LayerGraph& graph, std::span<const double> amounts) {
   const auto path = [&](auto&& does_run) {
     std::vector<Seconds> times(amounts.size());

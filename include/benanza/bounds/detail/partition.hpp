@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cheapest partition of a form into calls: in single form each layer is one call; in fused form each group is one
-// call, or is split into smaller groups and single layers where that is faster.
+// The cheapest partition of a form into calls. In single form each layer is one call. In fused form each group is one
+// call, or is split into smaller groups and single layers if that is faster.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -25,26 +25,26 @@ struct Part {
   std::string signature{};
   Status status = Status::missing;
   const BestRows* best = nullptr;  ///< when measured
-  Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; stands in when modelled
+  Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; its time if modelled
   std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
   std::size_t first = 0;           ///< index of the first member that it covers
   std::size_t count = 1;           ///< members that it covers
 
   [[nodiscard]] Seconds time(Figure figure) const { return best ? time_of(*best->of(figure).fastest, figure) : floor; }
-  /// With its weights out of the caches, as far as it has any.
+  /// With its weights out of the caches, if it has any.
   [[nodiscard]] Seconds cold_time(Figure figure) const {
     const bool has_cold = best && best->of(figure).cold;
     return has_cold ? std::max(time(figure), time_of(*best->of(figure).cold, figure)) : time(figure);
   }
 };
-/// By which of a part's times the cheapest partition is found.
+/// The time of a part that the cheapest partition minimises.
 using PartTime = Seconds (Part::*)(Figure) const;
 
 struct FormPlan {
-  std::vector<std::vector<Part>> parts{};  ///< for each occurrence; none for a free one
+  std::vector<std::vector<Part>> parts{};  ///< for each occurrence; empty for a free one
   std::vector<Status> status{};            ///< worst of the parts
   std::vector<Seconds> whole_floors{};     ///< analytic time of the whole occurrence: the least over its partitions
-  // Likewise, for what is needed of the occurrence:
+  // The same for the part of the occurrence that is needed:
   std::vector<Seconds> floors{}, floors_without_weights{};
   std::vector<double> flops{};
   std::vector<std::string> untried{};  ///< signatures of ways to do a group that have no time yet
@@ -52,8 +52,8 @@ struct FormPlan {
 
 /// p10 of one call for a bound: over common rounds or samples, without launches.
 [[nodiscard]] Seconds p10(const Measurement& row);
-/// Whether the peak of its arithmetic is known. Integers of more than 8 bits have none: theirs is the work of
-/// addresses, and counts nothing.
+/// Whether the peak of its arithmetic is known. Integers of more than 8 bits have none: they compute addresses, which
+/// do not count.
 [[nodiscard]] bool has_arithmetic_floor(const Layer& layer, const Ceilings& ceilings);
 /// The key of a layer in results.
 [[nodiscard]] std::string text_of(const Layer& layer);
@@ -65,12 +65,12 @@ struct FormPlan {
 /// The cheapest partitions of both forms for one figure.
 struct FormPlans {
   FormPlan single{}, fused{};
-  FormPlan resident{};  ///< fused, when no weights are in the caches
+  FormPlan resident{};  ///< fused, if no weights are in the caches
 };
 [[nodiscard]] FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings,
                                    Figure figure);
 
-/// Analytic time of an occurrence that does that work: movement is free, since a consumer could have read through it.
+/// Analytic time of an occurrence with that work: movement is free, since a consumer could have read through it.
 inline Seconds occurrence_floor(const Occurrence& at, const Work& work, const Ceilings& ceilings) {
   if (is_movement(at.layer)) return {};
   return std::max(ceilings.arithmetic_floor(arithmetic_type(at.layer), work.flops),
@@ -85,7 +85,8 @@ inline Seconds needed_floor(const Occurrence& at, const Ceilings& ceilings, bool
   return occurrence_floor(at, work, ceilings);
 }
 
-/// Modelled are layers that nothing runs and whose floor is one: without a peak it would be a bound of nothing.
+/// A layer is modelled if no library runs it and it has an arithmetic floor: without a peak it would be a bound of
+/// nothing.
 inline Part make_part(const Layer& layer, const RowTimes& times, const Ceilings& ceilings, Seconds floor) {
   Part part{.layer = layer, .signature = text_of(layer), .floor = floor};
   part.best = times.find(part.signature);
@@ -105,14 +106,14 @@ inline Status worst(const std::vector<Part>& parts) {
   return status;
 }
 
-/// A partial solution: members [0, i) of a group done.
+/// A partial solution for the members [0, i) of a group.
 struct Prefix {
   bool reachable = false;
   Seconds time{};
   std::vector<Part> parts{};
 };
 
-/// What was never measured counts with its floor, so that a partial bound is still one.
+/// Layers that were never measured count with their floor, so that a partial bound is still a bound.
 inline bool better(const Prefix& a, const Prefix& b) { return !b.reachable || a.time < b.time; }
 
 template <class TimeOf>

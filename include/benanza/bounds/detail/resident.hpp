@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls take together when not all of their weights can be in the caches at once
-// (docs/measuring.md, "Resident weights").
+// The total time of calls if not all of their weights can be in the caches at once (docs/measuring.md, "Resident
+// weights").
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -14,16 +14,16 @@ namespace benanza::detail {
 /// A call whose weights are touched for the first time in a request.
 struct ResidentCall {
   Seconds hot{}, cold{};  ///< with its weights in the caches, and without
-  Bytes weights{};        ///< 0: nothing that could be cold
-  double fresh = 1;       ///< share of the weights that no call before touched; the rest is in the caches
+  Bytes weights{};        ///< 0: no weights that could be cold
+  double fresh = 1;       ///< share of the weights that no earlier call touched; the rest is in the caches
 };
 
-/// The least total when `caches` bytes of weights may be resident before the request. For a call with w bytes of
-/// weights, f resident ones save at most min(cold - hot, cold x f / w); bytes go where they save most, so that no
+/// The least total if `caches` bytes of weights may be resident before the request. For a call with w bytes of weights,
+/// f resident bytes save at most min(cold - hot, cold x f / w). Bytes are assigned where they save most, so that no
 /// other choice saves more (fractional knapsack).
 [[nodiscard]] Seconds resident_total(std::span<const ResidentCall> calls, Bytes caches);
 
-/// What bytes of one call can still save, and how fast.
+/// What bytes of one call can still save, and how much each of them saves.
 struct Saving {
   Seconds most{};
   double per_byte = 0;

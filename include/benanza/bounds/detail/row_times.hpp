@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowTimes: for every layer the rows that its figures are of, and their time in each common round.
+// RowTimes: the rows that the figures of each layer come from, and their time in each common round.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -23,12 +23,13 @@
 
 namespace benanza::detail {
 
-/// The two figures of a rung. A bound leaves launches out of a time, since an engine may launch otherwise; what to
-/// expect has them in. Each has its own best rows and its own cheapest partition: three kernels of 8.2 us in all may be
-/// less work than one fused kernel of 6.0 us, and are not faster. Where there is only a clock, both are the same.
+/// The two figures of a rung. A bound excludes launches from a time, since an engine may launch differently; the
+/// expected figure includes them. Each has its own best rows and its own cheapest partition: three kernels of 8.2 us in
+/// all may be less work than one fused kernel of 6.0 us, and are not faster. If there is only a clock, both are the
+/// same.
 enum class Figure : std::uint8_t { bound, expected };
 
-/// What a figure counts of one call of a row.
+/// What a figure counts for one call of a row.
 [[nodiscard]] Seconds time_of(const Measurement& row, Figure figure);
 
 /// One layer's best rows.
@@ -48,53 +49,54 @@ struct BestRows {
 
 class RowTimes {
  public:
-  /// Rows of at most `threads` threads of the named backends. `needed`: the signatures that one total is summed over;
-  /// a run that timed all of them that have rows at all in `least_rounds` common rounds is used, if there is one. Of
-  /// several the latest counts whose rows take at most `default_tolerance` more than those of the quietest run.
+  /// Uses rows of at most `threads` threads of the named backends. `needed`: the signatures that one total is summed
+  /// over. If there are runs that timed all of these signatures that have rows at all, in at least `least_rounds`
+  /// common rounds, one such run is used: the latest one whose rows take at most `default_tolerance` more than those of
+  /// the quietest run.
   RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
            std::span<const std::string> backends);
-  /// No rows at all, and every signature has that reason.
+  /// There are no rows, and this is the reason for every signature.
   explicit RowTimes(std::string reason) : reason_of_all_(std::move(reason)) {}
 
   [[nodiscard]] const BestRows* find(const std::string& signature) const;
-  /// Why a signature has no valid row; empty if nothing was ever tried.
+  /// Why a signature has no valid row; empty if no plan was ever tried.
   [[nodiscard]] std::string reason(const std::string& signature) const;
-  /// How many plans of a signature, each thread count and cache state for itself, a budget left untried that might be
+  /// How many plans of a signature, counted for each thread count and cache state, a budget left untried that might be
   /// the best.
   [[nodiscard]] std::int64_t untried(const std::string& signature) const;
-  /// The most threads that a plan of it was tried with, of those that count; 0: none was tried.
+  /// The most threads with which a plan of it was tried, of those that count; 0: none was tried.
   [[nodiscard]] int most_threads(const std::string& signature) const;
-  /// Whether no library has it: there are rows, and none is of a plan, failed or not.
+  /// Whether no library supports it: there are rows, but none of a plan, failed or not.
   [[nodiscard]] bool unsupported(const std::string& signature) const;
 
-  /// Whether nothing was to be measured.
+  /// Whether no measurement is intended.
   [[nodiscard]] bool analytic() const { return !reason_of_all_.empty(); }
 
-  /// A total takes at least so many common rounds.
+  /// A total takes at least this many common rounds.
   static constexpr std::size_t least_rounds = 4;
-  /// Indices of the rounds that count: `least_rounds` or more, or none.
+  /// Indices of the rounds that count: at least `least_rounds`, or none.
   [[nodiscard]] const std::vector<std::size_t>& rounds() const { return rounds_; }
-  /// How many rounds their run took, those that do not count included.
+  /// How many rounds their run took, including those that do not count.
   [[nodiscard]] std::size_t taken_rounds() const { return taken_rounds_; }
-  /// Time of a row in a common round; the row's median where that one sample was contended.
+  /// Time of a row in a common round; the row's median if this sample was contended.
   [[nodiscard]] Seconds in_round(const Measurement& row, std::size_t round) const;
-  /// The most common rounds that some run has; those that count in it.
+  /// The most common rounds of any run, of those that count in it.
   [[nodiscard]] std::size_t most_rounds() const { return most_rounds_; }
-  /// Whether any row is of a session, which times rounds; rows of 2019 and of other programs are not.
+  /// Whether any row is from a session, which times rounds; rows of 2019 and of other programs are not.
   [[nodiscard]] bool of_sessions() const { return of_sessions_; }
-  /// The least p10 that any run saw in rounds of the row's layer in its cache state with as many threads, without
-  /// launches; the row's own where none saw it.
+  /// The least p10, without launches, in the rounds of any run for the row's layer in its cache state with the same
+  /// number of threads; the row's own if no run has one.
   [[nodiscard]] Seconds quietest(const Measurement& row) const;
   /// The same at the upper end of its interval.
   [[nodiscard]] Seconds quietest_at_most(const Measurement& row) const;
-  /// How often the selection saw the rows, long before the common rounds.
+  /// How often the selection timed the rows, long before the common rounds.
   [[nodiscard]] std::size_t visits() const { return visits_; }
-  /// Time of a row in such a visit; its expected one where none of it counts.
+  /// Time of a row in such a visit; its expected time if the visit does not count.
   [[nodiscard]] Seconds in_visit(const Measurement& row, std::size_t visit) const;
   /// How far the processor's speed wandered in the sessions of the rows, relative.
   [[nodiscard]] double wander() const { return wander_; }
-  /// The expected time of one call. Where the row has too few samples to show a spread, it is at least the p10 plus the
-  /// average spread of the other rows: 5 % or more, 100 % where no row shows one.
+  /// The expected time of one call. If the row has too few samples to show a spread, it is at least the p10 plus the
+  /// average spread of the other rows: 5 % or more, 100 % if no row shows one.
   [[nodiscard]] Seconds doubtful(const Measurement& row) const;
 
  private:
@@ -106,7 +108,7 @@ class RowTimes {
   struct Together {
     std::map<std::string, BestRows> best{};
     std::vector<std::size_t> rounds{};
-    std::size_t taken = 0;  ///< rounds, those that do not count included
+    std::size_t taken = 0;  ///< rounds, including those that do not count
     Seconds p10{};          ///< sum over the best rows
   };
 
@@ -125,7 +127,7 @@ class RowTimes {
   std::map<Place, Quiet> quiet_{};
   double wander_ = 0;
   std::size_t visits_ = 0;
-  double spread_ = 1;  ///< (median - p10) / p10 over the best rows with samples enough
+  double spread_ = 1;  ///< (median - p10) / p10 over the best rows with enough samples
 };
 
 using RowsOfLayers = std::map<std::string, std::vector<const Measurement*>>;
@@ -135,8 +137,8 @@ inline bool usable(const Measurement& row, int threads, std::span<const std::str
          (backends.empty() || std::find(backends.begin(), backends.end(), row.backend) != backends.end());
 }
 
-/// What the same plan's times differ by between two moments of a shared machine, roughly: samples of one moment, and a
-/// row of few samples has no others, do not show it.
+/// Roughly the difference between the same plan's times at two moments of a shared machine. Samples of one moment do
+/// not show it, and a row of few samples has no others.
 inline constexpr double least_spread = 0.05;
 
 /// Samples that show a spread.
@@ -164,8 +166,8 @@ inline BestRows best_of(const std::vector<const Measurement*>& rows) {
   return best;
 }
 
-/// A round counts when the rows whose sample was contended in it, and which stand there with their median, make up less
-/// than a quarter of the time.
+/// A round counts if the rows whose sample was contended in it, which have their median there, make up less than a
+/// quarter of the time.
 inline bool counts(const std::map<std::string, BestRows>& best, std::size_t round) {
   Seconds all{}, contended{};
   for (const auto& [signature, rows] : best) {
@@ -187,7 +189,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
   std::set<std::string> had_time;  // rows by their names, as one run may have had time for what another had not
   std::map<std::string, const Measurement*> had_none;
   using State = std::pair<std::string, CacheState>;  // a layer's signature and its cache state
-  std::set<State> states;                            // those that some run has rounds of
+  std::set<State> states;                            // those for which some run has rounds
   std::map<const Run*, std::set<State>> timed_in;
   for (const auto& run : results.runs()) {
     std::set<State>& timed = timed_in[&run];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call reads of weights that the file stores compressed, and of a table that it looks rows up in.
+// What a call reads of weights that the file stores compressed, and of a table in which it looks up rows.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -29,14 +29,14 @@ namespace benanza::detail {
   return stored.value > 0 && stored < constant.bytes() * (1 - rounding);
 }
 
-/// False for single numbers, sizes, places and masks.
+/// False for single numbers, sizes, indices and masks.
 [[nodiscard]] inline bool is_weight(const LayerTensor& tensor) {
   return tensor.constant && element_count(tensor.dims) > 1 && tensor.type != DataType::i64 &&
          tensor.type != DataType::boolean;
 }
 
-/// The weights of a call that covers a part of an occurrence; nothing if the file does not store them compressed.
-/// Members of `at` are occurrences of `single`.
+/// The weights of a call that covers a part of an occurrence; empty if the file does not store them compressed. Members
+/// of `at` are occurrences of `single`.
 [[nodiscard]] inline std::optional<WeightBytes> stored_weights(const LayerGraph& single, const Occurrence& at,
                                                                const Part& part) {
   DistinctBytes stored(single);
@@ -58,7 +58,7 @@ namespace benanza::detail {
   return compressed || (expanded && result.expanded()) ? std::optional(result) : std::nullopt;
 }
 
-/// Nothing where one row is all that a call can read, and for layers that look nothing up.
+/// Empty if a call can read only one row, and for layers without a lookup.
 [[nodiscard]] inline std::optional<LookupBytes> lookup_bytes(const Layer& layer) {
   const auto* gather = std::get_if<op::Gather>(&layer);
   if (gather == nullptr || gather->indices <= 1 || gather->x[1] <= 1) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a form's plan to the graph that is shown of it.
+// Makes the displayed graph of a form from its plan.
 #pragma once
 
 #include <benanza/bounds/detail/branches.hpp>
@@ -14,11 +14,11 @@
 
 namespace benanza::detail {
 
-/// The form's graph at expected times. `rows`: of the whole analysis; each call names the one it is.
+/// The form's graph at expected times. `rows`: those of the whole analysis; each call names its row.
 [[nodiscard]] TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std::span<const LayerRow> rows,
                                      const CriticalPath& path, const CriticalPath& floor_path);
 
-/// What is modelled counts as one thread's work: so does the bound.
+/// What is modelled counts as the work of one thread, as in the bound.
 inline TimedCall timed_call(const Part& part, std::size_t row) {
   TimedCall call{.row = row, .fastest = {.time = part.floor}, .least_work = {.time = part.floor}};
   if (!part.best) return call;

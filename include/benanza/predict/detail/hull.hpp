@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a point lies in the convex hull of others: Gilbert's algorithm walks over the hull towards the point until it
-// is there, or until a plane separates the two.
+// Whether a point is in the convex hull of others: Gilbert's algorithm moves through the hull towards the point until
+// it reaches it, or until a plane separates the two.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using Point3 = std::array<double, 3>;
 [[nodiscard]] inline double dot(const Point3& a, const Point3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 [[nodiscard]] inline Point3 minus(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 
-/// Whether the hull of `points` comes as near to `at` as `tolerance`.
+/// Whether the distance between the hull of `points` and `at` is at most `tolerance`.
 [[nodiscard]] inline bool within_hull(const std::vector<Point3>& points, const Point3& at, double tolerance) {
   if (points.empty()) return false;
   const auto distance = [&at](const Point3& p) { return dot(minus(p, at), minus(p, at)); };
@@ -33,7 +33,7 @@ using Point3 = std::array<double, 3>;
         least = along;
         furthest = &point;
       }
-    if (least > 0) return false;  // all points lie on the other side of a plane through `at`
+    if (least > 0) return false;  // all points are on the other side of a plane through `at`
     const Point3 way = minus(*furthest, near);
     const double length = dot(way, way);
     if (!(length > 0)) return false;
