@@ -74,7 +74,7 @@ struct LayerRow {
   int most_threads = 0;                   ///< the most that a plan of it was tried with; 0: none was tried
   std::int64_t untried = 0;               ///< rows that a budget left no time for; one of their plans may be faster
   std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only if requested
-  Seconds p10{}, median{};                ///< one call, as bounded and as expected; the floor when modelled
+  Seconds p10{}, median{};                ///< one call, as bounded and as expected; the floor if modelled
   Seconds floor{};                        ///< analytic: max(FLOPs / peak, memory floor)
   Cost cost{};
   std::optional<WeightBytes> weights{};  ///< if the file stores its weights compressed; not for modelled layers
@@ -108,7 +108,7 @@ struct Analysis {
   std::int64_t macs = 0;
   Flops flops{};
   std::vector<DeadWork>
-      dead{};  ///< the part of `flops` that no output needs; the floors lack it, the rungs of libraries do not
+      dead{};  ///< the part of `flops` that no output needs; not in the floors, but in the rungs of libraries
   Bytes bytes{}, weights{};
   Coverage coverage{}, coverage_fused{};
   std::vector<std::string> missing{};  ///< signatures, and why if plans failed; what is unknown about loops and sizes

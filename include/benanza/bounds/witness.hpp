@@ -27,7 +27,7 @@ struct WitnessCall {
   std::string layer{}, layout_plan{};
   Seconds alone{};    ///< the plan's row, everything in the caches; without a row, a layout repeated by itself; 0: none
   Seconds fastest{};  ///< the row of the fastest plan that the call could have; 0: none, or the bound counts none
-  Seconds in_place{};  ///< least decile of executions in which each call was timed
+  Seconds in_place{};  ///< lowest decile of executions in which each call was timed
   Seconds once{};      ///< in the fastest of these executions
 };
 
@@ -58,8 +58,8 @@ struct Witness {
   std::vector<WitnessCall> calls{};
   Bytes peak{};                         ///< of the arena: activations, layouts and workspaces
   Bytes all_tensors{};                  ///< the same tensors, each in memory of its own
-  double difference = 0;                ///< outputs against those of single nodes, relative to the largest magnitude
-  double unequal = 0;                   ///< the share of an output's integers that are not those of single nodes
+  double difference = 0;                ///< of outputs from those of single nodes, relative to the largest magnitude
+  double unequal = 0;                   ///< share of an output's integers that differ from those of single nodes
   double allowed = 0;                   ///< the largest difference that passes
   std::optional<WitnessCheck> check{};  ///< if it was requested
   Seconds switches{};                   ///< from one library's threads to another's, measured on pairs of calls

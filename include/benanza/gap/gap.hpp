@@ -55,8 +55,8 @@ enum class Cause : std::uint8_t {
   slower_layers,   ///< the engine takes longer than the bound's calls for the same nodes
   faster_layers,   ///< negative: it takes less
   modelled,        ///< layers that no library has: their bound is analytic, not a call that could be made
-  not_fused,       ///< one call of the bound is several records
-  views,           ///< what is free in the bound (reshape, identity) takes time
+  not_fused,       ///< several records for one call of the bound
+  views,           ///< time of what is free in the bound (reshape, identity)
   extra_calls,     ///< records that serve no layer: padding, reshapes, fills
   unmatched,       ///< records that may be a layer but match none, less the layers that match no record
   not_in_profile,  ///< negative: layers that no record serves while every record serves one
@@ -321,7 +321,7 @@ struct Gap {
   std::string outside{};            ///< if not empty, why no gap is given: the engine is below the model floor, it ran
                                     ///< on another device, or its profile holds more than the model
   std::string total_only{};         ///< if not empty, why nothing is said about layers
-  bool incomplete = false;          ///< the latency is the sum of records, and layers that the bound has are in none
+  bool incomplete = false;          ///< the latency is the sum of records, and some layers of the bound are in none
   bool unclaimed = false;           ///< deviations say why nothing counts as explained and nothing is advised
   std::vector<RungRatio> ratios{};  ///< in the ladder's order; rungs that cannot be given have no bound
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // InterruptWatch: keeps Ctrl-C and other signals that end the program away from the threads that measure. Libraries'
 // generated code may use the stack pointer for a workspace of its own (oneDNN's f32 products with a large K do): a
-// signal delivered there would write its frame over whatever lies in front of the workspace.
+// signal delivered there would write its frame over the memory in front of the workspace.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace benanza::bench {
 /// destroy it.
 class InterruptWatch {
  public:
-  /// Throws std::system_error when no thread can be started.
+  /// Throws std::system_error if no thread can be started.
   InterruptWatch();
   ~InterruptWatch();
   InterruptWatch(const InterruptWatch&) = delete;

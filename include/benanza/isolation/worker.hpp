@@ -21,7 +21,7 @@ namespace benanza::bench {
 
 struct WorkerOptions {
   Seconds silence{120};    ///< a child that gives no sign of life for this long hangs
-  Bytes memory{};          ///< more resident memory than this is too much; 0: nine tenths of what is available
+  Bytes memory{};          ///< the most resident memory of a child; 0: nine tenths of what is available
   int most_crashes = 200;  ///< more crashes than this end the session with an error
   /// Receives a line for each plan that ended a child; if empty, the lines are dropped.
   std::function<void(const std::string& text)> warn{};
@@ -34,7 +34,7 @@ struct BackendStatus {
   bool operator==(const BackendStatus&) const = default;
 };
 
-/// What a session would measure with and on.
+/// The machine on which and the backends with which a session would measure.
 struct Surroundings {
   Machine machine{};
   std::vector<BackendVersion> backends{};  ///< the chosen ones

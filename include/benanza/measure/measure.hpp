@@ -26,10 +26,10 @@ namespace benanza::bench {
 
 using Backends = std::span<const std::shared_ptr<const Backend>>;
 
-/// A layer to be measured.
+/// A layer to measure.
 struct Wanted {
   Layer layer{};
-  double weight = 1;                 ///< occurrences in a model: where the budget is spent
+  double weight = 1;                 ///< occurrences in a model; decides where the budget is spent
   std::vector<Measurement> known{};  ///< rows of the database: such a layer is not selected again, only timed in rounds
 };
 

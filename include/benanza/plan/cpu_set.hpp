@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processors that a measurement may use: one hardware thread of each physical core of one NUMA node, so that
-// neither SMT siblings nor remote memory blur a time. Affinity mask, cgroup cpuset and cgroup quota are respected.
+// neither SMT siblings nor remote memory disturb a time. Affinity mask, cgroup cpuset and cgroup quota are respected.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ template <class T>
   std::memcpy(&value, static_cast<const std::byte*>(data) + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
   return value;
 }
-/// `load` for the types that no inner loop reads.
+/// `load` for types that no inner loop reads.
 [[nodiscard]] double load_rare(const void* data, DataType type, std::int64_t i);
 }  // namespace detail
 

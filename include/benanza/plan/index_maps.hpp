@@ -12,7 +12,7 @@
 
 namespace benanza {
 
-/// One dimension of y[sum of i * y_stride] = x[sum of i * x_stride]; x_stride 0 repeats, a negative one runs backwards.
+/// One dimension of y[sum of i * y_stride] = x[sum of i * x_stride]; x_stride 0 repeats, a negative one goes backwards.
 struct StridedDimension {
   std::int64_t size = 1, x_stride = 0, y_stride = 0;  ///< in elements
 };

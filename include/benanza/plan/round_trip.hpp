@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // round_trip: how far the threads of a pool are from each other. Two processors of a virtual machine may share a cache
-// at one time and not at another. When they do not, what one thread wrote takes several times as long to reach the
+// at one time and not at another. If they do not, what one thread wrote takes several times as long to reach the
 // next. Calls that read it also take several times as long, while a loop in registers is as fast as ever.
 #pragma once
 

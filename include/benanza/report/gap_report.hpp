@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of `gap`: an engine's run against a model's bounds, as a table for people, JSON and CSV for programs, and
-// pictures.
+// The report of `gap`: an engine's run compared with a model's bounds, as a table for people, JSON and CSV for
+// programs, and pictures.
 #pragma once
 
 #include <benanza/gap/gap.hpp>

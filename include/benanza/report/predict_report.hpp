@@ -18,7 +18,7 @@ struct PredictReport {
 
 void write_table(std::ostream& out, const PredictReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const PredictReport& report);
-/// A line for each layer of each model on each device, and one with its total.
+/// One line for each layer of each model on each device, and one with its total.
 void write_csv(std::ostream& out, const PredictReport& report);
 /// A page with a bar for each device.
 void write_html(std::ostream& out, const PredictReport& report);

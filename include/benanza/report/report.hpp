@@ -81,7 +81,7 @@ struct KnownLayersReport {
   std::string rules{};                ///< `2019`; empty: today's, by which layers that cost nothing do not count
   bool asked_known = false;           ///< a database was given
   bool of_results = false;            ///< it is a database of results, so that times are those of measuring
-  std::int64_t other_models = 0;      ///< models of the database; 0: it is one of results
+  std::int64_t other_models = 0;      ///< models of the database; 0: it is a database of results
   std::vector<KnownLayers> models{};  ///< the last one is for all models together
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time that one call of a measured row is expected to take, and the part of it that a bound counts.
+// The expected time of one call of a measured row, and the part of it that a bound counts.
 #pragma once
 
 #include <benanza/detail/quantile.hpp>

@@ -40,7 +40,7 @@ struct KernelLaunch {
   std::optional<Bytes> dram_read{}, dram_written{};  ///< between the device's memory and its last-level cache
   std::optional<std::vector<KernelFlops>> flops{};   ///< the types that occur; an empty list: it computed nothing
   std::optional<double>
-      occupancy{};  ///< warps in flight, by what fits, over the cycles in which a processor had any: 0 to 1
+      occupancy{};  ///< warps in flight relative to the most that fit, over cycles in which a processor had any: 0 to 1
 
   [[nodiscard]] std::int64_t shared_bytes() const { return static_shared_bytes + dynamic_shared_bytes; }
   bool operator==(const KernelLaunch&) const = default;

@@ -73,7 +73,7 @@ struct Ceilings {
   Seconds round_trip{};  ///< usual time of a cache line between the threads; 0: one thread, or not measured
 
   /// max over levels of (max(0, R - C) + max(0, W - C)) / bandwidth: C bytes may be resident at the start, and C may be
-  /// left dirty at the end. Zero when everything fits into the innermost caches.
+  /// left dirty at the end. Zero if everything fits into the innermost caches.
   [[nodiscard]] Seconds memory_floor(Bytes read, Bytes written) const {
     Seconds floor{};
     for (const auto& level : levels) {
@@ -88,7 +88,7 @@ struct Ceilings {
     const auto peak = peaks.find(type);
     return peak == peaks.end() || peak->second.value <= 0 ? Seconds{} : flops / peak->second;
   }
-  /// The bandwidth of main memory; zero when there is none.
+  /// The bandwidth of main memory; zero if there is none.
   [[nodiscard]] BytesPerSecond memory_bandwidth() const {
     return levels.empty() ? BytesPerSecond{} : levels.back().bandwidth;
   }

@@ -32,7 +32,7 @@ struct Run {
   int signature_version = 1;
   Machine machine{};
   std::vector<BackendVersion> backends{};
-  std::vector<std::string> warnings{};  ///< what about the machine makes the times doubtful: a quota, other processes
+  std::vector<std::string> warnings{};  ///< what makes the times doubtful: a quota, other processes
   std::vector<CeilingRow> ceilings{};
   std::vector<Measurement> rows{};
   std::vector<std::string> faults{};  ///< rows and ceilings left out because they cannot be true, one line each

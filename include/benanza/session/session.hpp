@@ -49,7 +49,7 @@ struct SessionOptions {
   std::vector<std::string> worker{};
 };
 
-/// What is measured again although the database has it.
+/// What to measure again although the database has it.
 enum class Again : std::uint8_t {
   nothing,    ///< except models with a noisy or contended best plan, in at most two more sessions
   uncertain,  ///< tunes layers again whose rows a budget left noisy or with untried plans
@@ -60,7 +60,7 @@ struct BoundOptions {
   std::optional<Seconds> budget{};  ///< time for measuring; if empty, `default_budget` of the models
   Again again = Again::nothing;
   std::function<void(const bench::Progress&)> progress{};
-  /// When a stop is requested, measuring ends early; what was measured is kept and analysed.
+  /// If a stop is requested, measuring ends early; what was measured is kept and analysed.
   std::stop_token stop{};
 };
 
@@ -72,8 +72,8 @@ struct Measured {
   std::size_t known = 0;      ///< unique layers that the database knew
   Seconds saved{};            ///< lower bound of the time to measure the known ones: timed calls, plans, constants
   Seconds took{};
-  std::string run{};       ///< the file of the run; empty when nothing was measured or it could not be written
-  std::string not_kept{};  ///< why the rows could not be written to the folder; empty when they were
+  std::string run{};       ///< the file of the run; empty if nothing was measured or it could not be written
+  std::string not_kept{};  ///< why the rows could not be written to the folder; empty if they were
   bool stopped = false;    ///< a stop was requested before everything was measured
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// account_of: a model's bounds from Benanza's own results, as an account of a study.
+// account_of: makes an account of a study from a model's bounds by Benanza's own results.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>

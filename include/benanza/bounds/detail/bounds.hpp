@@ -136,7 +136,7 @@ inline Seconds Bounds::parallel(const LayerGraph& graph, const FormPlan& plan, c
   return std::max(path, total_of(graph, plan, times.work) / static_cast<double>(threads_));
 }
 
-/// Hot times cannot all be true at once when the weights exceed the caches. A tensor used twice is cold once, and so is
+/// Hot times cannot all be true at once if the weights exceed the caches. A tensor used twice is cold once, and so is
 /// one that a loop reads in each pass.
 inline Seconds Bounds::resident(const LayerGraph& graph, const FormPlan& plan, const PartTimes& times) const {
   const Bytes caches = ceilings_.levels.empty() ? Bytes{} : ceilings_.levels.back().in_front;
@@ -328,7 +328,7 @@ inline std::array<Rung, rung_count> Bounds::ladder() const {
     if (withheld.empty()) withheld = rung.withheld;
     raise(rung, bound, expected);
     const bool is_known = !rung.bound || rung.bound->value > 0 || !lacks_rows(bound);
-    return is_known ? rung : Rung{};  // nothing is known of anything
+    return is_known ? rung : Rung{};  // no layer has a known time
   };
   Rung library = rung_of(model_.single, &FormPlans::single, &Bounds::sequential);
   Rung library_parallel = rung_of(model_.single, &FormPlans::single, &Bounds::parallel);
@@ -340,7 +340,7 @@ inline std::array<Rung, rung_count> Bounds::ladder() const {
     resident = rung_of(model_.single, &FormPlans::single, &Bounds::resident);
     fused_resident = rung_of(model_.fused, &FormPlans::resident, &Bounds::resident);
   }
-  if (!withheld.empty()) {  // all are of the same rounds
+  if (!withheld.empty()) {  // all are from the same rounds
     for (const auto name : measured_rungs) at(name) = {.withheld = withheld};
     return rungs;
   }

@@ -24,7 +24,7 @@ struct Part {
   Layer layer{};
   std::string signature{};
   Status status = Status::missing;
-  const BestRows* best = nullptr;  ///< when measured
+  const BestRows* best = nullptr;  ///< if measured
   Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; its time if modelled
   std::size_t node = 0;            ///< the first of the occurrence's nodes that it covers
   std::size_t first = 0;           ///< index of the first member that it covers
@@ -47,7 +47,7 @@ struct FormPlan {
   // The same for the part of the occurrence that is needed:
   std::vector<Seconds> floors{}, floors_without_weights{};
   std::vector<double> flops{};
-  std::vector<std::string> untried{};  ///< signatures of ways to do a group that have no time yet
+  std::vector<std::string> untried{};  ///< signatures of calls for a group that have no time yet
 };
 
 /// p10 of one call for a bound: over common rounds or samples, without launches.
@@ -199,7 +199,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
             plan.untried.push_back(part.signature);
           }
           if (part.status == Status::modelled && !times.analytic() && piece.count > 1)
-            continue;  // no library does this group at once: its parts bound it
+            continue;  // no library runs this group as one call: its parts bound it
           const Prefix next = extend(done[i], {part}, time_of_part);
           if (better(next, done[i + piece.count])) done[i + piece.count] = next;
         }
@@ -208,7 +208,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
           part.node = node;
           part.first = i;
         }
-        if (is_free(at.layer)) alone.clear();  // movement that the layers around it do
+        if (is_free(at.layer)) alone.clear();  // movement that the layers around it do themselves
         if (!at.replaces(i)) {
           const Prefix next = extend(done[i], alone, time_of_part);
           if (better(next, done[i + 1])) done[i + 1] = next;

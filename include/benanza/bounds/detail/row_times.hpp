@@ -186,7 +186,7 @@ inline Seconds time_of(const Measurement& row, Figure figure) {
 inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
                           std::span<const std::string> backends) {
   RowsOfLayers all;
-  std::set<std::string> had_time;  // rows by their names, as one run may have had time for what another had not
+  std::set<std::string> had_time;  // rows by name: one run may have had time for what another left out
   std::map<std::string, const Measurement*> had_none;
   using State = std::pair<std::string, CacheState>;  // a layer's signature and its cache state
   std::set<State> states;                            // those for which some run has rounds

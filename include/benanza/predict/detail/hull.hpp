@@ -22,7 +22,7 @@ using Point3 = std::array<double, 3>;
   const auto distance = [&at](const Point3& p) { return dot(minus(p, at), minus(p, at)); };
   Point3 near = *std::min_element(points.begin(), points.end(),
                                   [&](const Point3& a, const Point3& b) { return distance(a) < distance(b); });
-  constexpr int most_steps = 1000;  // points at the rim are approached slowly
+  constexpr int most_steps = 1000;  // points on the boundary are approached slowly
   for (int step = 0; step < most_steps; ++step) {
     const Point3 away = minus(near, at);
     if (dot(away, away) <= tolerance * tolerance) return true;
