@@ -20,7 +20,7 @@ namespace benanza {
 
 namespace {
 
-/// What a layer asks of a machine.
+/// What a layer demands from a machine.
 struct Demand {
   DataType type = DataType::f32;
   Flops flops{};
@@ -37,13 +37,13 @@ std::optional<Demand> demand_of(const std::string& signature) {
   }
 }
 
-/// The least time that a bound may count of a row: over its samples, or over common rounds.
+/// The least time of a row that a bound may use: over its samples, or over common rounds.
 Seconds least_counted(const Measurement& row) {
   const double low = detail::quantile(row.rounds_s, 0.1);
   return std::isfinite(low) ? std::min(row.p10, Seconds{low}) : row.p10;
 }
 
-/// The layer whose row it is; nothing for a loop, which has no cache state in its name.
+/// The layer of a row; empty for a loop, which has no cache state in its name.
 std::optional<std::string> layer_of(const CeilingRow& row) {
   constexpr auto states = enum_names(CacheState{});
   for (const auto state : states) {
@@ -88,7 +88,7 @@ void take(Ceilings& ceilings, const CeilingRow& row) {
 
 namespace {
 
-/// The highest row of each quantity at each thread count, the least row of a timer; ordered by both.
+/// The highest row of each quantity at each thread count, or the least row of a timer; ordered by both.
 std::vector<CeilingRow> best_of(std::span<const CeilingRow> rows) {
   std::map<std::pair<CeilingQuantity, int>, CeilingRow> best;
   for (const auto& row : rows) {
@@ -106,14 +106,15 @@ std::vector<CeilingRow> best_of(std::span<const CeilingRow> rows) {
 
 CeilingQuantity round_trip_quantity() { return CeilingQuantity::timer("round_trip"); }
 
-/// Whether rows of it are readings of sessions, which tell what is usual, and none is the best.
+/// Whether the rows of a quantity are readings of sessions, for which the usual value counts rather than the best.
 bool is_of_readings(const CeilingQuantity& quantity) {
   return quantity == round_trip_quantity() || quantity == CeilingQuantity::timer("memory_chase") ||
          quantity == CeilingQuantity::timer("memory_stream");
 }
 
-/// The 25th percentile of the readings; 0: there are none with this many threads. Those of the memory are of the latest
-/// sessions, and what the last two of these agree on is usual: memory may become slower for good.
+/// The 25th percentile of the readings; 0 if there are none with this many threads. For the memory, only readings of
+/// the latest sessions count, and a value on which the last two of them agree is usual, because memory may become
+/// slower for good.
 Seconds usual_reading(std::span<const CeilingRow> rows, const CeilingQuantity& quantity, int threads) {
   constexpr std::size_t latest = 8;
   std::vector<double> readings;
@@ -127,8 +128,8 @@ Seconds usual_reading(std::span<const CeilingRow> rows, const CeilingQuantity& q
   return {std::max(detail::quantile(readings, 0.25), agreed)};
 }
 
-/// What loops reached, and square products of types that have no loop. On a device these count beside loops, whose
-/// instructions are not the fastest of every device.
+/// What loops reached, and square products of types that have no loop. On a device, square products count in addition
+/// to loops, whose instructions are not the fastest on every device.
 std::vector<CeilingRow> reached_by_loops(std::span<const CeilingRow> rows) {
   constexpr std::int64_t side_on_device = 8192;
   std::set<CeilingQuantity> of_loops;
@@ -143,7 +144,7 @@ std::vector<CeilingRow> reached_by_loops(std::span<const CeilingRow> rows) {
   return best_of(reached);
 }
 
-/// What a layer may raise a row's ceiling to. Infinite where no loop measured the quantity.
+/// The limit to which a layer may raise a row's ceiling; infinite if no loop measured the quantity.
 double limit(std::span<const CeilingRow> reached, const CeilingRow& row) {
   double highest = 0;
   for (const auto& each : reached)
@@ -151,7 +152,7 @@ double limit(std::span<const CeilingRow> reached, const CeilingRow& row) {
   return highest > 0 ? CeilingCheck::most_raise * highest : std::numeric_limits<double>::infinity();
 }
 
-/// Without the rows of layers that raise a ceiling further than they may.
+/// Omits the rows of layers that raise a ceiling further than they may.
 std::vector<CeilingRow> credible(std::span<const CeilingRow> rows) {
   const auto reached = reached_by_loops(rows);
   std::vector<CeilingRow> result;
@@ -190,7 +191,7 @@ Ceilings ceilings_of(std::span<const CeilingRow> rows, int threads) {
 struct CeilingCheck::State {
   std::vector<CeilingRow> rows{};
   std::vector<CeilingRow> reached{};  ///< `reached_by_loops`
-  std::map<int, Ceilings> at{};       ///< by threads
+  std::map<int, Ceilings> at{};       ///< by thread count
   std::unordered_map<std::string, std::optional<Demand>> demands{};
 
   Ceilings& ceilings(int threads) {
@@ -202,7 +203,7 @@ struct CeilingCheck::State {
     if (added) entry->second = demand_of(signature);
     return entry->second;
   }
-  /// The ceilings that a trustworthy row beats, with what it reached.
+  /// The ceilings that a trustworthy row exceeds, with the values that it reached.
   std::vector<CeilingRow> beaten(const Measurement& row);
 };
 

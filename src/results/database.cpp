@@ -33,7 +33,8 @@ std::string utc_now() {
   return std::string(text, size) + "." + thousandths.substr(1) + "Z";
 }
 
-/// A run's name may come from a model: what could leave the folder or upset a shell does not reach a file name.
+/// A run's name may come from a model: characters that could leave the folder or confuse a shell must not reach a file
+/// name.
 std::string file_name_part(std::string_view name) {
   std::string part;
   for (char c : name.substr(0, 64)) {
@@ -55,8 +56,8 @@ std::vector<CeilingRow> all_ceilings(const std::vector<Run>& runs) {
   return all;
 }
 
-/// Raises ceilings to what rows reached, names rows that contradict one, and excludes those that beat one too often to
-/// be true.
+/// Raises ceilings to what rows reached, reports rows that contradict a ceiling, and excludes rows that exceed one by a
+/// factor too large to be true.
 void hold_against_ceilings(std::vector<Run>& runs) {
   CeilingCheck check(all_ceilings(runs));
   for (auto& run : runs)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// read_run: one pass over the text by simdjson's on-demand reader; nothing is kept but the rows themselves.
+// read_run: one pass over the text with simdjson's on-demand reader; nothing is kept except the rows themselves.
 #include "context.hpp"
 #include "read_kernels.hpp"
 #include "root_object.hpp"
@@ -30,7 +30,7 @@ namespace json = simdjson::ondemand;
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view no_time = "no time was recorded";
 
-/// Trimmed text of a number, true, false, null, or of the bare NaN and Infinity that Google Benchmark 1.7.1 writes.
+/// Trimmed text of a number, true, false, null, or of a bare NaN or Infinity, which Google Benchmark 1.7.1 writes.
 std::string_view token(json::value& value) {
   std::string_view text = value.raw_json_token();
   while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
@@ -54,10 +54,10 @@ std::string text(json::value& value) {
   return std::string(value.type() == json::json_type::string ? std::string_view(value) : token(value));
 }
 
-/// simdjson ends most of its messages with a stop.
+/// simdjson ends most of its messages with a period.
 std::string sentence(std::string text) { return text.ends_with('.') ? text : text + "."; }
 
-/// One element of `benchmarks`, as far as it is understood.
+/// One element of `benchmarks`, with the fields that are understood.
 struct Row {
   std::string_view name{}, run_type = "iteration", time_unit = "ns", error_message = "failed";
   bool failed = false;
@@ -67,15 +67,15 @@ struct Row {
   double launch_ns = 0, other_ns = 0, other_launch_ns = 0, disagreement = 0, kernels_ns = 0, empty_kernels_ns = 0,
          clock_hz = 0, wander = 0;
   std::string_view method{};
-  std::optional<double> samples{};  ///< nothing: the row does not say, and its time is the one sample
+  std::optional<double> samples{};  ///< empty: the row does not say, and its time is the only sample
   double calls_per_sample = 1, threads = 1, workspace_bytes = 0, repetitions = 1;
   bool saves_multiplications = false, advised = false, contended = false, noisy = false, throttled = false;
   std::vector<double> rounds_ns{}, visits_ns{};
   std::vector<KernelLaunch> kernels{};
-  std::string wrong{};  ///< a value that cannot be true, in words
+  std::string wrong{};  ///< describes a value that cannot be true
 };
 
-/// A time: positive wherever it is given.
+/// A time, which must be positive if present.
 double read_time(Row& row, std::string_view key, json::value& value) {
   const double time = number(value);
   if (!(time > 0))
@@ -83,7 +83,7 @@ double read_time(Row& row, std::string_view key, json::value& value) {
   return time;
 }
 
-/// Times, or null for a sample that did not count.
+/// Times, with null for a sample that did not count.
 void read_times(Row& row, std::string_view key, json::value& value, std::vector<double>& times) {
   for (auto element : value.get_array()) {
     json::value time = element.value();
@@ -131,7 +131,7 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "kernels") row.kernels = results::read_kernels(value, row.wrong);
 }
 
-/// A whole number that fits; nothing, which is not 0, for any other value.
+/// An integer that fits; empty, which is not 0, for any other value.
 template <class Integer>
 std::optional<Integer> whole(double value, double least = 0) {
   if (!(value >= least && value <= 9e15) || value > static_cast<double>(std::numeric_limits<Integer>::max()))
@@ -154,7 +154,7 @@ class Reader {
 
   Run read() {
     json::parser parser;
-    std::optional<json::document> document;  // none while the first look at the text fails
+    std::optional<json::document> document;  // empty while the first scan of the text fails
     try {
       document = parser.iterate(text_.data(), text_.size(), text_.size() + simdjson::SIMDJSON_PADDING);
       read_document(*document);
@@ -219,7 +219,7 @@ class Reader {
     row_ = 0;
   }
 
-  /// A wrong row costs itself, not the file.
+  /// A wrong row costs only itself, not the file.
   void leave_out(const std::string& why) { run_.faults.push_back("row " + std::to_string(row_) + ": " + why); }
 
   void add(const Row& row) {
@@ -231,7 +231,7 @@ class Reader {
     std::string wrong = row.wrong;
     const std::optional<int> named = threads_of(name->algorithm), counted = whole<int>(row.threads, 1);
     if (!counted) wrong = "threads is not a count";
-    else if (named && *counted != 1 && *counted != *named)  // Google Benchmark's own is 1
+    else if (named && *counted != 1 && *counted != *named)  // Google Benchmark's own value is 1
       wrong = "threads is " + std::to_string(*counted) + ", its name says " + std::to_string(*named);
     const int threads = named.value_or(counted.value_or(1));
     if (name->backend == machine_backend) add_ceiling(row, *name, threads, scale, std::move(wrong));
@@ -307,7 +307,7 @@ class Reader {
     }
     m.p10 = p10;
     m.launch = launch;
-    // A file that gives one time only, such as Google Benchmark's without our counters, gives it for every quantile.
+    // A file that gives only one time, such as Google Benchmark's without our counters, gives it for every quantile.
     const auto quantile = [&m](double ns) { return std::isnan(ns) ? m.p10 : Seconds{ns / 1e9}; };
     m.min = quantile(row.min_ns);
     m.median = quantile(row.median_ns);
@@ -316,8 +316,8 @@ class Reader {
     m.visits_s = in_seconds(row.visits_ns);
   }
 
-  /// Repetitions of one benchmark are samples of one row, in whatever order they come. False for the first of them,
-  /// which is a row like any other.
+  /// Repetitions of one benchmark are samples of one row, in any order. Returns false for the first of them, which is a
+  /// row like any other.
   bool add_repetition(const Row& row, double scale) {
     const auto [found, is_first] = repeated_.try_emplace(std::string(row.name));
     auto& [index, times] = found->second;
@@ -325,7 +325,7 @@ class Reader {
     const bool timed = !row.failed && row.real_time > 0;
     if (timed) times.push_back(row.real_time / scale);
     if (is_first) return false;
-    if (!timed || times.size() == 1) return true;  // one that failed does not count, and a row that failed stays so
+    if (!timed || times.size() == 1) return true;  // a failed repetition does not count, and a failed row stays failed
     Measurement& m = run_.rows[index];
     const std::vector<double> sorted = detail::sorted_finite(times);
     m.samples = static_cast<std::int64_t>(times.size());
@@ -363,8 +363,8 @@ class Reader {
   std::string text_;
   Run run_ = unread_run();
   Row fields_{};
-  std::size_t row_ = 0;                                                                    // from 1; 0 outside the rows
-  std::unordered_map<std::string, std::string> signatures_;                                // looked up, never walked
+  std::size_t row_ = 0;                                      // counts from 1; 0 outside the rows
+  std::unordered_map<std::string, std::string> signatures_;  // only looked up, never iterated
   std::unordered_map<std::string, std::pair<std::size_t, std::vector<double>>> repeated_;  // row and times, by name
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A database of 2019: Google Benchmark JSON. A row's name is `LAYER_<library>_<kind>[_<n>]_<type>[__BatchSize_<n>]__
 // <hash>[<algorithm, ...>]/<argument>:<value>/.../manual_time`, and each argument is also a counter of the row, unless
-// it failed. real_time is in nanoseconds whatever time_unit says.
+// the row failed. real_time is in nanoseconds, whatever time_unit says.
 #include "results2019.hpp"
 #include "root_object.hpp"
 #include <benanza/error.hpp>
@@ -61,14 +61,14 @@ std::string algorithm_of(std::string_view text) {
   return result;
 }
 
-/// The name of a value of cudnnConvolutionFwdAlgo_t, as `algorithm_of` has it; empty for one that cuDNN 7 lacks.
+/// The name of a value of cudnnConvolutionFwdAlgo_t, in the form of `algorithm_of`; empty for one that cuDNN 7 lacks.
 std::string forward_algorithm(std::int64_t value) {
   constexpr std::string_view names[] = {"implicit_gemm", "implicit_precomp_gemm", "gemm", "direct", "fft", "fft_tiling",
                                         "winograd",      "winograd_nonfused"};
   return value >= 0 && value < std::ssize(names) ? std::string(names[value]) : "";
 }
 
-/// Benanza's name of an element type; a type that it does not have stays as it is and matches nothing.
+/// Benanza's name of an element type; a type that Benanza lacks is not changed and matches nothing.
 std::string type_of(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
       {"FLOAT32", "f32"}, {"FLOAT", "f32"},  {"FLOAT16", "f16"}, {"HALF", "f16"},
@@ -78,7 +78,7 @@ std::string type_of(std::string_view text) {
   return std::string(text);
 }
 
-/// Nothing for a row of another program.
+/// Empty for a row of another program.
 std::optional<RowName2019> parse_name(std::string_view name) {
   constexpr std::string_view prefix = "LAYER_";
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<RowName2019> parse_name(std::string_view name) {
   row.type = type_of(head.substr(last + 1));
   std::string_view kind = head.substr(first + 1, last - first - 1);
   if (const auto number = kind.rfind('_'); number != std::string_view::npos && is_digits(kind.substr(number + 1)))
-    kind = kind.substr(0, number);  // which copy of the code it was compiled into
+    kind = kind.substr(0, number);  // number of the copy of the code into which it was compiled
   row.kind = kind;
   while (slash != std::string_view::npos && name.find('/') != std::string_view::npos) {
     name.remove_prefix(name.find('/') + 1);
@@ -110,7 +110,7 @@ std::optional<RowName2019> parse_name(std::string_view name) {
   return row;
 }
 
-/// The arguments of one row; throws InputError for one that the row lacks.
+/// The arguments of one row; throws InputError for an argument that the row lacks.
 class BenchmarkArguments {
  public:
   explicit BenchmarkArguments(const std::map<std::string, std::int64_t, std::less<>>& values) : values_(&values) {}
@@ -141,8 +141,8 @@ class BenchmarkArguments {
   const std::map<std::string, std::int64_t, std::less<>>* values_;
 };
 
-/// What the bias is added to: by the descriptor of the call where the row has it, else the row's input, which then has
-/// as many channels as the bias.
+/// The tensor to which the bias is added: from the descriptor of the call if the row has it, otherwise the row's input,
+/// which must have as many channels as the bias.
 Dims biased(const BenchmarkArguments& arguments) {
   Dims dims;
   for (int i = 0; i < 4; ++i)
@@ -153,7 +153,7 @@ Dims biased(const BenchmarkArguments& arguments) {
   return dims;
 }
 
-/// Nothing for a kind that no forward pass makes.
+/// Empty for a kind that does not occur in a forward pass.
 std::optional<std::string> key_of(const RowName2019& row, const BenchmarkArguments& arguments) {
   if (row.kind == "CONV_FWD" || row.kind == "CONV_BIAS_ACTIVATION_FWD")
     return ConvCall2019{.x = arguments.list("input", 4),
@@ -271,7 +271,7 @@ class Reader {
   }
 
   void read_counter(std::string_view key, json::value& value) {
-    const auto colon = key.find(':');  // a fact as a counter's name: `gpu_name:Tesla V100-SXM2-16GB`
+    const auto colon = key.find(':');  // information in a counter's name: `gpu_name:Tesla V100-SXM2-16GB`
     if (colon != std::string_view::npos) {
       const std::string_view what = key.substr(0, colon), is = key.substr(colon + 1);
       if (what == "gpu_name") settle_device_2019(*results_, std::string(is), "row " + std::to_string(row_));
@@ -295,7 +295,7 @@ class Reader {
     results_->backends.push_back({std::string(name), std::string(version)});
   }
 
-  /// NaN for the bare NaN and Infinity that Google Benchmark writes.
+  /// NaN for a bare NaN or Infinity, which Google Benchmark writes.
   static double number(json::value& value) {
     const std::string_view text = value.raw_json_token();
     const bool digits = !text.empty() && ((text[0] >= '0' && text[0] <= '9') ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of 2019: what the original printed of one model (`LayerName,LayerType,BenchmarkName,RealTime(ms),Theoretical
-// Flops`, the last row is the total), and the same rows of many models (`gpu,batch,model,layer,kind,time_ms,flops`).
+// Tables of 2019: the original's output for one model (`LayerName,LayerType,BenchmarkName,RealTime(ms),Theoretical
+// Flops`, whose last row is the total), and the same rows for many models (`gpu,batch,model,layer,kind,time_ms,flops`).
 #include "results2019.hpp"
 #include <benanza/error.hpp>
 #include <benanza/results/csv_table.hpp>
@@ -11,7 +11,7 @@ namespace benanza::results {
 
 namespace {
 
-/// Up to the total.
+/// Reads up to the total.
 void add_rows_of_one_model(CsvTable& table, Results2019& results) {
   bool ended = false;
   while (table.next()) {

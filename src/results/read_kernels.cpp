@@ -14,7 +14,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-/// Reads the values of one kernel, and remembers what was wrong.
+/// Reads the values of one kernel, and remembers an error.
 class KernelReader {
  public:
   explicit KernelReader(std::string& wrong) : wrong_(wrong) {}
@@ -47,7 +47,7 @@ class KernelReader {
   }
 
  private:
-  /// A number that is not negative; 0 and a remark for any other.
+  /// A non-negative number; 0 and an error message for any other value.
   double amount(std::string_view key, ondemand::value& value) {
     double number = 0;
     if (value.get_double().get(number) == simdjson::SUCCESS && std::isfinite(number) && number >= 0) return number;

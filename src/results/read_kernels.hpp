@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a row, as a results file has them.
+// Reads the kernels of a row in a results file.
 #pragma once
 
 #include <benanza/results/kernel_launch.hpp>
@@ -11,7 +11,7 @@
 
 namespace benanza::results {
 
-/// The array under `kernels`. `wrong` gets a line if a kernel lacks a field or has a value that cannot be true.
+/// The array under `kernels`. `wrong` gets a message if a kernel lacks a field or has a value that cannot be true.
 [[nodiscard]] std::vector<KernelLaunch> read_kernels(simdjson::ondemand::value& value, std::string& wrong);
 
 }  // namespace benanza::results

@@ -26,7 +26,7 @@ constexpr std::array total_columns{
     TotalColumn{"serial_total_published", false, false}, TotalColumn{"parallel_total_published", true, false},
     TotalColumn{"advised_serial_total", false, true}, TotalColumn{"advised_parallel_total", true, true}};
 
-/// Whether the file has totals by model, and whether it has totals by variant. Columns may stand in any order.
+/// Whether the file has totals by model, and whether it has totals by variant. Columns may be in any order.
 bool has_models(const CsvTable& table) {
   return table.has("model") && std::any_of(total_columns.begin(), total_columns.end(),
                                            [&](const TotalColumn& column) { return table.has(column.name); });

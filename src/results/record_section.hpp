@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecordSection: an object of a machine file and where it stands, so that every mistake names its place.
+// RecordSection: an object of a machine file and its path, so that every error message names the place.
 #pragma once
 
 #include <benanza/error.hpp>
@@ -27,7 +27,7 @@ struct RecordSection {
     if (!json.contains(key)) fail("no '" + key + "'");
     return {json.at(key), where.empty() ? key : where + "." + key};
   }
-  /// Throws unless it is an object of these keys alone.
+  /// Throws unless it is an object without keys other than these.
   void expect(std::initializer_list<std::string_view> keys) const {
     object();
     for (const auto& [key, value] : json.items())

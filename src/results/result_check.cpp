@@ -23,12 +23,12 @@ struct Seen {
   const Measurement* row = nullptr;
 };
 
-/// The fastest and the slowest valid row, and a refused one.
+/// The fastest and the slowest valid row, and a rejected one.
 struct Extremes {
   Seen fastest{}, slowest{}, refused{};
   void add(const Run& run, const Measurement& row) {
     const Seen seen{&run, &row};
-    if (!was_tried(row.status)) return;  // says nothing against a row that has a time
+    if (!was_tried(row.status)) return;  // not evidence against a row that has a time
     if (!row.measured()) {
       refused = seen;
       return;
@@ -52,7 +52,7 @@ Conflict conflict_of(const Seen& first, const Seen& second, double tolerance) {
 
 bool in_order(const Measurement& row) { return row.min <= row.p10 && row.p10 <= row.median && row.median <= row.p90; }
 
-/// What is wrong with one row by itself; empty if nothing is.
+/// The error of a row by itself; empty if there is none.
 std::string fault(const Measurement& row) {
   if (!row.measured()) return row.reason.empty() ? "is excluded without a reason" : "";
   if (!in_order(row)) return "has quantiles out of order: min, p10, median, p90";

@@ -13,9 +13,9 @@ namespace {
 
 using Key = std::pair<std::string, CacheState>;
 
-/// What one side knows of a layer.
+/// What one side knows about a layer.
 struct TriedPlans {
-  std::map<std::string, const Measurement*> plans{};  ///< by backend and algorithm; the later run's
+  std::map<std::string, const Measurement*> plans{};  ///< by backend and algorithm; from the later run
 
   [[nodiscard]] const Measurement* fastest() const {
     const Measurement* best = nullptr;
@@ -48,14 +48,14 @@ Comparison compare_rows(const Measurement& before, const Measurement& after, dou
   return compare(timing_of_session(before), timing_of_session(after), tolerance);
 }
 
-/// Whether two kernels are the same work for the device: times and counters do not count.
+/// Whether two kernels are the same work for the device; times and counters are ignored.
 bool is_alike(const KernelLaunch& a, const KernelLaunch& b) {
   return a.name == b.name && a.grid == b.grid && a.block == b.block &&
          a.registers_per_thread == b.registers_per_thread && a.static_shared_bytes == b.static_shared_bytes &&
          a.dynamic_shared_bytes == b.dynamic_shared_bytes;
 }
 
-/// The kernels of `these` that `others` does not have, or not as often.
+/// The kernels of `these` that `others` lacks, or has less often.
 std::vector<KernelLaunch> without(std::vector<KernelLaunch> these, const std::vector<KernelLaunch>& others) {
   std::vector<KernelLaunch> left = others;
   std::erase_if(these, [&](const KernelLaunch& kernel) {
@@ -86,7 +86,7 @@ std::vector<LayerChange> diff_layers(const ResultDatabase& before, const ResultD
   std::vector<LayerChange> changes;
   for (const auto& [key, pair] : both) {
     const Measurement *first = pair.first.fastest(), *second = pair.second.fastest();
-    if (!first && !second) continue;  // no library has it on either side
+    if (!first && !second) continue;  // no library has a valid row on either side
     LayerChange change{.signature = key.first, .cache = key.second};
     if (first) change.before = *first;
     else change.comparison.reason = "before: " + pair.first.why_none();

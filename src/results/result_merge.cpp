@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Files by their contents.
+/// Finds files by their contents.
 class FilesByText {
  public:
-  /// The file added before that has the same text, if there is one.
+  /// An earlier file with the same text, if there is one.
   [[nodiscard]] std::string find(const std::string& text) const {
     const auto [begin, end] = files_.equal_range(hash(text));
     for (auto at = begin; at != end; ++at)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The object that a JSON document is. simdjson looks at the last token before the first, so it reports text behind the
+// The root object of a JSON document. simdjson looks at the last token before the first, so it reports text after the
 // object as a document that ended early; a person needs to know which of the two it is.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace benanza::results {
   throw InputError("byte " + std::to_string(byte) + ": more text after the end of the document");
 }
 
-/// Where the object or array that a text begins with is closed: the byte behind it, or npos where it never is.
+/// The position after the end of the object or array that a text begins with, or npos if it does not end.
 [[nodiscard]] inline std::size_t end_of_root(std::string_view text) {
   std::size_t depth = 0;
   bool quoted = false;
@@ -32,7 +32,8 @@ namespace benanza::results {
   return std::string_view::npos;
 }
 
-/// Throws InputError for a document that is followed by more, simdjson_error for any other that is not a whole object.
+/// Throws InputError for a document that is followed by more text, simdjson_error for any other that is not a whole
+/// object.
 [[nodiscard]] inline simdjson::ondemand::object root_object(simdjson::ondemand::document& document,
                                                             std::string_view text) {
   auto root = document.get_object();
@@ -43,7 +44,7 @@ namespace benanza::results {
   return root.value();
 }
 
-/// Throws InputError for what follows an object that was read to its end.
+/// Throws InputError if text follows an object that was read to its end.
 inline void check_ended(simdjson::ondemand::document& document, std::string_view text) {
   const char* rest = nullptr;
   if (document.current_location().get(rest) == simdjson::SUCCESS)

@@ -10,7 +10,7 @@ namespace benanza {
 
 namespace {
 
-/// benchmark_name.cc of Google Benchmark: what can follow a benchmark's own name.
+/// What can follow a benchmark's own name (benchmark_name.cc of Google Benchmark).
 bool is_suffix(std::string_view segment) {
   for (std::string_view word : {"manual_time", "real_time", "process_time"})
     if (segment == word) return true;
@@ -37,7 +37,7 @@ std::optional<RowName> parse_row_name(std::string_view name) {
   if (first == std::string_view::npos) return std::nullopt;
   row.backend = name.substr(0, first);
   // The algorithm of a ceiling may be the name of the row that reached it; its quantity always has two words. Other
-  // algorithms are one.
+  // algorithms have one.
   std::size_t second = 0, third = 0;
   if (row.backend == machine_backend) {
     third = name.rfind('/', name.rfind('/') - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowName: `<backend>/<algorithm>/<cache state>/<what>` taken apart. `what` is a layer's signature, or the quantity of
+// RowName: the parts of `<backend>/<algorithm>/<cache state>/<what>`. `what` is a layer's signature, or the quantity of
 // a ceiling, whose backend is `machine`: `machine/fma:avx2,threads=1/hot/Peak/f32`.
 #pragma once
 
@@ -16,9 +16,9 @@ struct RowName {
   std::string_view what{};
 };
 
-/// Nothing if it is not such a name. What Google Benchmark appends (`/iterations:1/manual_time`) is not a part of it.
+/// Empty if it is not such a name. What Google Benchmark appends (`/iterations:1/manual_time`) is not a part of it.
 [[nodiscard]] std::optional<RowName> parse_row_name(std::string_view name);
-/// The value of an algorithm's key `threads`.
+/// The value of the key `threads` of an algorithm.
 [[nodiscard]] std::optional<int> threads_of(std::string_view algorithm);
 
 }  // namespace benanza

@@ -7,7 +7,7 @@
 
 namespace benanza {
 
-/// The file that holds a run.
+/// The text of a file that contains a run.
 [[nodiscard]] std::string run_text(const Run& run);
 
 }  // namespace benanza

@@ -28,12 +28,12 @@ std::string cause(int number) { return std::generic_category().message(number); 
   throw EnvironmentError("cannot write '" + file.string() + "': " + cause(number));
 }
 
-/// A file being written. What went wrong is kept, as the system's number, until it is asked for.
+/// A file being written. An error is kept, as the system's number, until it is queried.
 class Output {
  public:
-  /// An existing file, to be written to as it is.
+  /// An existing file, which is written in place.
   static Output open(const fs::path& file) { return {file, ::open(file.c_str(), O_WRONLY | O_CLOEXEC), false}; }
-  /// A new file, removed again unless it is kept; nothing if there is one of that name.
+  /// A new file, which is removed again unless it is kept; empty if there is a file of that name.
   static std::optional<Output> create(const fs::path& file) {
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno == EEXIST) return std::nullopt;
@@ -58,7 +58,7 @@ class Output {
       else if (errno != EINTR) error_ = errno;
     }
   }
-  /// Waits for the disk and gives the file its name.
+  /// Waits for the disk and renames the file.
   void keep_as(const fs::path& name) {
     if (error_ == 0 && ::fsync(descriptor_) != 0) error_ = errno;
     if (error_ == 0 && ::rename(file_.c_str(), name.c_str()) != 0) error_ = errno;
@@ -92,7 +92,7 @@ std::string read_whole(const fs::path& file, std::size_t padding) {
   gzbuffer(input.get(), 1 << 17);
   std::error_code no_size;
   const auto size = fs::file_size(file, no_size);
-  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();  // what the JSON reader takes
+  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();  // limit of the JSON reader
   constexpr std::size_t step = 1 << 20;
   std::string text;
   text.reserve((no_size || size > most ? step : size) + padding + 1);
@@ -126,7 +126,7 @@ void write_whole(const fs::path& file, std::string_view text) {
   const fs::path target =
       fs::is_symlink(fs::symlink_status(file, ignored)) ? fs::weakly_canonical(file, ignored) : file;
   const fs::path temporary = temporary_name(target);
-  ::unlink(temporary.c_str());  // left by a process that had this number and was killed
+  ::unlink(temporary.c_str());  // may be left by a process with the same number that was killed
   auto output = Output::create(temporary);
   if (!output) cannot_write(file, EEXIST);
   output->write(text);
@@ -142,8 +142,8 @@ fs::path write_new(const fs::path& folder, const std::string& stem, std::string_
   for (int attempt = 1;; ++attempt) {
     const fs::path file =
         folder / (stem + (attempt == 1 ? "" : "-" + std::to_string(attempt)) + std::string(extension));
-    // Whoever creates the temporary file owns the name; looking for the file itself comes after it, since the owner may
-    // just have renamed.
+    // The process that creates the temporary file owns the name. The check for the file itself must come after that,
+    // since the owner may just have renamed its file.
     auto output = Output::create(folder / ("." + file.filename().string() + ".tmp"));
     if (!output || fs::exists(fs::symlink_status(file, failed))) continue;
     output->write(text);

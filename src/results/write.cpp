@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// write_run: Google Benchmark's JSON, one row a line. What is at its default is left out; what is not a number is left
-// out or null, never a bare NaN; a row without a time has none, where Google Benchmark 1.7.1 would write 0.
+// write_run: Google Benchmark's JSON, one line per row. Default values are left out; a value that is not a number is
+// left out or null, never a bare NaN; a row without a time has none, where Google Benchmark 1.7.1 would write 0.
 #include "run_text.hpp"
 #include <benanza/results/results.hpp>
 #include <benanza/results/whole_file.hpp>
@@ -38,11 +38,11 @@ Json named_row(std::string name, int threads) {
 
 void add_time(Json& row, Json time) {
   row["real_time"] = time;
-  row["cpu_time"] = std::move(time);  // Google Benchmark's tools look for it; only one clock was read
+  row["cpu_time"] = std::move(time);  // Google Benchmark's tools expect it; only one clock was read
   row["time_unit"] = "ns";
 }
 
-/// What a time says beyond p10, which is the row's own.
+/// The values of a time in addition to p10, which is the row's own time.
 void add_counters(Json& row, const Measurement& m) {
   row["p10_ns"] = ns(m.p10);
   for (const auto& [key, time] :
@@ -120,7 +120,7 @@ Json row_of(const Measurement& m) {
   return row;
 }
 
-/// A rate is given as such; the row's time is that of one FLOP or one byte.
+/// A rate is written as such; the row's time is the time of one FLOP or one byte.
 Json row_of(const CeilingRow& ceiling) {
   Json row = named_row(ceiling.name(), ceiling.threads);
   if (!std::isfinite(ceiling.value) || ceiling.value <= 0) {
@@ -135,7 +135,7 @@ Json row_of(const CeilingRow& ceiling) {
   return row;
 }
 
-/// Text of the system or a library may not be UTF-8; that must not cost the file.
+/// Text from the system or a library may not be UTF-8; that must not cost the file.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
