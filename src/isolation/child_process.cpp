@@ -20,7 +20,7 @@ namespace benanza::bench {
 
 namespace {
 
-/// The number that follows a key, in KiB there.
+/// The number after a key, which the file gives in KiB.
 Bytes kibibytes_of_line(const std::string& file, const std::string& key) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);)
@@ -38,7 +38,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, signal);
   sigemptyset(&ask_to_stop);
-  sigaddset(&ask_to_stop, SIGTERM);  // it has a meaning there, also where this process ignores it
+  sigaddset(&ask_to_stop, SIGTERM);  // the child handles it, even if this process ignores it
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &blocked);

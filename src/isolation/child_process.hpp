@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChildProcess: a program that this process has started.
+// ChildProcess: a program started by this process.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -13,21 +13,21 @@ namespace benanza::bench {
 
 /// How a process ended.
 struct ProcessEnd {
-  int code = 0;    ///< if by itself
-  int signal = 0;  ///< that ended it; 0: none
+  int code = 0;    ///< if it ended by itself
+  int signal = 0;  ///< the signal that ended it; 0 if none did
 };
 
 class ChildProcess {
  public:
   /// The program begins with `interrupts` blocked, so that none is lost before it waits for them. Throws
-  /// EnvironmentError when it cannot be started.
+  /// EnvironmentError if it cannot be started.
   explicit ChildProcess(const std::vector<std::string>& command);
-  /// Kills it if it still runs.
+  /// Kills it if it is still running.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Nothing while it runs. Throws EnvironmentError where the system does not tell.
+  /// Empty while it runs. Throws EnvironmentError if the system does not report it.
   [[nodiscard]] std::optional<ProcessEnd> ended();
   void send(int signal);
   [[nodiscard]] Bytes resident() const;
@@ -37,7 +37,7 @@ class ChildProcess {
   std::optional<ProcessEnd> end_{};
 };
 
-/// What the system could give to processes now; 0: not known.
+/// What the system could give to processes now; 0 if not known.
 [[nodiscard]] Bytes available_memory();
 
 }  // namespace benanza::bench

@@ -27,7 +27,7 @@ std::filesystem::path lines_of(const std::filesystem::path& folder) { return fol
 std::filesystem::path known_of(const std::filesystem::path& folder) { return folder / "known.json"; }
 std::filesystem::path earlier_of(const std::filesystem::path& folder) { return folder / "earlier.json"; }
 
-/// As short as it can be without another value coming back.
+/// The shortest text from which the same value is read back.
 std::string exact(double value) {
   std::array<char, 40> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
@@ -42,7 +42,7 @@ Number number(std::string_view text) {
   return value;
 }
 
-/// The text up to the next tab, which goes as well.
+/// The text up to the next tab; removes both from the line.
 std::string_view take(std::string_view& line) {
   const auto end = std::min(line.find('\t'), line.size());
   const std::string_view field = line.substr(0, end);
@@ -81,7 +81,7 @@ void read_line(Request& request, std::string_view line) {
   }
 }
 
-/// A run that carries rows from one process to another.
+/// A run that transfers rows from one process to another.
 Run carrier() {
   return {.tool = std::string(version), .signature_version = signature_version, .machine = this_machine()};
 }

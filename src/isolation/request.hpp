@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request: what a worker is to do, as files of its folder: a line for each option, layer and crashing plan, and rows in
-// the form of results.
+// Request: the task of a worker, as files in its folder: one line per option, layer and crashing plan, and rows in the
+// form of results.
 #pragma once
 
 #include <benanza/measure/measure.hpp>
@@ -12,7 +12,7 @@
 namespace benanza::bench {
 
 struct Request {
-  bool measures = true;  ///< otherwise the worker describes its surroundings
+  bool measures = true;  ///< otherwise, the worker describes its surroundings
   std::vector<std::string> backends{};
   std::vector<Wanted> layers{};
   std::string filter{};
@@ -20,12 +20,12 @@ struct Request {
   MeasureOptions options{};
 };
 
-/// Throws EnvironmentError where the folder cannot be written to.
+/// Throws EnvironmentError if the folder cannot be written to.
 void write_request(const Request& request, const std::filesystem::path& folder);
-/// Throws InputError for a folder without a request, or with one of another version of Benanza.
+/// Throws InputError for a folder without a request, or with a request of another version of Benanza.
 [[nodiscard]] Request read_request(const std::filesystem::path& folder);
 
-/// Where a worker leaves its rows, every few seconds and at its end.
+/// The file to which a worker writes its rows, every few seconds and at its end.
 [[nodiscard]] std::filesystem::path run_of(const std::filesystem::path& folder);
 
 }  // namespace benanza::bench

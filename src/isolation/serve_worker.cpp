@@ -15,7 +15,7 @@ namespace benanza::bench {
 
 namespace {
 
-/// `measure`, which says what it tries and gives up when the device is lost.
+/// `measure`, but it announces what it tries and gives up if the device is lost.
 Run measure_request(Supervised& supervised, Request request, Backends all, const MakeFilter& make_filter,
                     std::stop_token stop) {
   const auto backends = choose_backends(all, request.backends);

@@ -29,7 +29,8 @@ MappedState::MappedState(const std::filesystem::path& folder, bool fresh) {
   };
   const int descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
   if (descriptor < 0) throw failed(errno);
-  // Blocks of the disk, not only a length: a page that cannot be written would end the process.
+  // Allocates blocks on the disk rather than only setting a length: a page that cannot be written would end the
+  // process.
   if (const int error = make ? posix_fallocate(descriptor, 0, sizeof(SharedState)) : 0; error != 0) {
     close(descriptor);
     throw failed(error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedState: what a worker and its parent see of each other while the worker runs: memory of a file that both map.
+// SharedState: the state that a worker and its parent share while the worker runs: memory of a file that both map.
 #pragma once
 
 #include <benanza/measure/measure.hpp>
@@ -15,7 +15,7 @@
 
 namespace benanza::bench {
 
-/// Text of a fixed size; what is longer is cut.
+/// Text of a fixed size; longer text is cut.
 template <std::size_t size>
 class SharedText {
  public:
@@ -33,11 +33,11 @@ class SharedText {
   std::array<char, size> text_{};
 };
 
-/// A progress that one process sets while another one reads.
+/// Progress that one process sets while another one reads it.
 class SharedProgress {
  public:
   void set(const Progress& progress);
-  /// Calls `show` if there is a progress of another count than `seen`, which becomes the one that was shown.
+  /// Calls `show` if there is new progress, that is, if its count differs from `seen`, and updates `seen`.
   template <class Show>
   void show_new(std::uint64_t& seen, Show&& show) const {
     const std::uint64_t before = count_.load(std::memory_order_acquire);
@@ -45,7 +45,7 @@ class SharedProgress {
     const std::string phase = phase_.get(), what = what_.get();
     Progress progress = numbers_;
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (count_.load(std::memory_order_relaxed) != before) return;  // the next look has it
+    if (count_.load(std::memory_order_relaxed) != before) return;  // a later call will read it
     seen = before;
     progress.phase = phase;
     progress.what = what;
@@ -53,7 +53,7 @@ class SharedProgress {
   }
 
  private:
-  std::atomic<std::uint64_t> count_{0};  ///< odd while it is set
+  std::atomic<std::uint64_t> count_{0};  ///< odd while it is being set
   SharedText<40> phase_{};
   SharedText<500> what_{};
   Progress numbers_{};
@@ -61,20 +61,21 @@ class SharedProgress {
 
 struct SharedState {
   std::atomic<std::uint64_t> beats{0};           ///< signs of life
-  std::atomic<std::uint64_t> kept{0}, taken{0};  ///< rows that the worker has written, and that its parent has read
-  std::atomic<bool> finished{false};             ///< the answer is written: how the worker ends matters no more
-  SharedText<4000> row{};                        ///< that is being tried; empty: none
-  SharedText<500> reason{};                      ///< why the worker gave up; empty: it did not
-  SharedText<2000> error{};                      ///< what it threw
+  std::atomic<std::uint64_t> kept{0}, taken{0};  ///< rows written by the worker, and read by its parent
+  std::atomic<bool> finished{false};             ///< the answer is written: how the worker ends no longer matters
+  SharedText<4000> row{};                        ///< the row that is being tried; empty if none is
+  SharedText<500> reason{};                      ///< why the worker gave up; empty if it did not
+  SharedText<2000> error{};                      ///< what the worker threw
   SharedText<500> not_kept{};                    ///< why rows could not be written while measuring
   SharedProgress progress{};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// The state of a folder in this process's memory.
+/// The state of a folder, mapped into this process's memory.
 class MappedState {
  public:
-  /// The parent makes a fresh one, the worker opens it; without a parent it makes its own. Throws EnvironmentError.
+  /// The parent creates a fresh state, the worker opens it; without a parent, it creates its own. Throws
+  /// EnvironmentError.
   MappedState(const std::filesystem::path& folder, bool fresh);
   ~MappedState();
   MappedState(const MappedState&) = delete;
@@ -85,7 +86,7 @@ class MappedState {
   SharedState* state_ = nullptr;
 };
 
-/// A pipe of the folder through which the worker wakes its parent. Its end says that the worker has ended.
+/// A pipe in the folder with which the worker wakes its parent. The end of the pipe means that the worker has ended.
 [[nodiscard]] std::filesystem::path pipe_of(const std::filesystem::path& folder);
 
 }  // namespace benanza::bench

@@ -19,7 +19,7 @@ namespace benanza::bench {
 Supervised::Supervised(std::filesystem::path folder) : folder_(std::move(folder)), state_(folder_, false) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a child without its parent must not keep an accelerator
   wake_ = open(pipe_of(folder_).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  if (wake_ < 0 && errno == ENXIO) std::_Exit(5);  // the parent ended before it was asked for
+  if (wake_ < 0 && errno == ENXIO) std::_Exit(5);  // the parent ended before this process was set to end with it
   ++state_->beats;
 }
 
@@ -47,7 +47,7 @@ void Supervised::keep(const Run& run) {
   if (wake_ < 0) return;
   const std::uint64_t kept = ++state_->kept;
   static_cast<void>(write(wake_, "k", 1) < 0);
-  constexpr std::chrono::seconds longest{10};  // a parent that is stopped
+  constexpr std::chrono::seconds longest{10};  // in case the parent is stopped
   const auto end = std::chrono::steady_clock::now() + longest;
   while (state_->taken < kept && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -57,7 +57,7 @@ void Supervised::give_up(std::string_view reason) {
   std::string line(reason);
   std::replace(line.begin(), line.end(), '\n', ' ');
   state_->reason.set(line);
-  std::_Exit(5);  // a library that has lost its device may wait for it without end when the program ends
+  std::_Exit(5);  // at the program's end, a library that has lost its device may wait for it forever
 }
 
 }  // namespace benanza::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervised: a worker's side of what it shares with its parent.
+// Supervised: a worker's side of the state that it shares with its parent.
 #pragma once
 
 #include "request.hpp"
@@ -12,7 +12,7 @@ namespace benanza::bench {
 
 class Supervised {
  public:
-  /// From now on this process ends when its parent does. Throws EnvironmentError.
+  /// From now on, this process ends when its parent does. Throws EnvironmentError.
   explicit Supervised(std::filesystem::path folder);
   ~Supervised();
   Supervised(const Supervised&) = delete;
@@ -22,23 +22,23 @@ class Supervised {
 
   /// Announces that this row is tried next; empty: no row is being tried. Also a sign of life.
   void trying(std::string_view row);
-  /// Also a sign of life.
+  /// Passes progress to the parent. Also a sign of life.
   void show(const Progress& progress);
-  /// Writes the rows so far, from which another worker goes on if this one crashes, and waits until the parent has read
-  /// them: nothing is timed meanwhile. Throws EnvironmentError.
+  /// Writes the rows so far, from which another worker continues if this one crashes, and waits until the parent has
+  /// read them; nothing is timed in the meantime. Throws EnvironmentError.
   void keep(const Run& run);
   void not_kept(std::string_view reason) { state_->not_kept.set(reason); }
-  /// Ends this process at once: the row that is being tried is the crashing plan, for that reason.
+  /// Ends this process at once; the row that is being tried is the crashing plan, for that reason.
   [[noreturn]] void give_up(std::string_view reason);
-  /// What the parent is to throw; said on stderr where there is none.
+  /// Passes on the error that the parent is to throw; prints it on stderr if there is no parent.
   void failed(std::string_view error);
-  /// The answer is written.
+  /// Announces that the answer is written.
   void finished() { state_->finished = true; }
 
  private:
   std::filesystem::path folder_;
   MappedState state_;
-  int wake_ = -1;  ///< the pipe; without one, nobody waits for rows
+  int wake_ = -1;  ///< the pipe; without it, nobody waits for rows
 };
 
 }  // namespace benanza::bench

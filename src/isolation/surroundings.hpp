@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a worker says what it would measure with and on: a run without rows, and a line for each backend.
+// How a worker reports with and on what it would measure: a run without rows, and one line per backend.
 #pragma once
 
 #include <benanza/isolation/worker.hpp>
@@ -8,9 +8,9 @@
 
 namespace benanza::bench {
 
-/// Throws EnvironmentError where the folder cannot be written to.
+/// Throws EnvironmentError if the folder cannot be written to.
 void write_surroundings(const Surroundings& surroundings, const std::filesystem::path& folder);
-/// Throws InputError for a folder without them.
+/// Throws InputError for a folder without surroundings.
 [[nodiscard]] Surroundings read_surroundings(const std::filesystem::path& folder);
 
 }  // namespace benanza::bench

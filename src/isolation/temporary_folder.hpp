@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TemporaryFolder: a folder of this process that goes with it.
+// TemporaryFolder: a folder of this process that is removed with the object.
 #pragma once
 
 #include <filesystem>

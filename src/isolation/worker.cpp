@@ -41,7 +41,7 @@ class WakePipe {
  public:
   explicit WakePipe(const std::filesystem::path& folder) {
     const std::string name = pipe_of(folder).string();
-    static_cast<void>(mkfifo(name.c_str(), 0600));  // without one, the parent looks every quarter of a second
+    static_cast<void>(mkfifo(name.c_str(), 0600));  // without a pipe, the parent looks every quarter of a second
     descriptor_ = open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   }
   ~WakePipe() {
@@ -50,13 +50,14 @@ class WakePipe {
   WakePipe(const WakePipe&) = delete;
   WakePipe& operator=(const WakePipe&) = delete;
 
-  /// Waits until the child has something to say, seldom: it may be measuring on all processors.
+  /// Waits until the child has something to say. Wakes up rarely otherwise, since the child may be measuring on all
+  /// processors.
   void wait() const {
     constexpr int seldom_ms = 250;
     pollfd entry{.fd = descriptor_, .events = POLLIN, .revents = 0};
     if (poll(&entry, 1, seldom_ms) <= 0) return;
     char byte[64];
-    // At the pipe's end the process is about to end as well.
+    // The pipe ends just before the child does.
     if (read(descriptor_, byte, sizeof byte) <= 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
@@ -64,10 +65,10 @@ class WakePipe {
   int descriptor_ = -1;
 };
 
-/// Runs one child and does meanwhile what its options ask of this process.
+/// Runs one child, and in the meantime does what its options ask of this process.
 class Watch {
  public:
-  /// `before`: what the session has taken before this child.
+  /// `before`: the time that the session took before this child.
   Watch(const std::filesystem::path& folder, const WorkerOptions& limits, Bytes most_memory,
         const MeasureOptions& options, Seconds before)
       : folder_(folder),
@@ -79,8 +80,8 @@ class Watch {
         pipe_(folder) {}
 
   struct End {
-    std::string crash{};  ///< why it did not end as it should; empty: it did
-    std::string row{};    ///< that was being tried
+    std::string crash{};  ///< why it did not end properly; empty if it did
+    std::string row{};    ///< the row that was being tried
   };
 
   /// Throws what the child threw.
@@ -100,7 +101,7 @@ class Watch {
   }
 
  private:
-  /// What the child has said since the last look.
+  /// Passes on what the child has reported since the last call.
   void pass_on() {
     if (options_.progress) {
       state_->progress.show_new(progress_seen_, [&](Progress progress) {
@@ -124,7 +125,7 @@ class Watch {
       Run run = read_run(run_of(folder_));
       run.file.clear();
       options_.keep(run);
-    } catch (const EnvironmentError& error) {  // a full disk costs what is kept there, not what is measured
+    } catch (const EnvironmentError& error) {  // a full disk costs what would be kept there, not what is measured
       keeping_ = false;
       if (options_.keep_failed) options_.keep_failed(error.what());
     }
@@ -171,10 +172,10 @@ class Watch {
   bool keeping_ = true;
 };
 
-/// Does what the request asks for, by as many children as that takes. `options`: the caller's.
+/// Fulfils the request, with as many children as that takes. `options`: the caller's.
 void run_children(Request request, const std::filesystem::path& folder, const std::vector<std::string>& command,
                   const WorkerOptions& limits, const MeasureOptions& options) {
-  constexpr double least_share = 0.05;  // fraction of the budget, so that what was found out can be used
+  constexpr double least_share = 0.05;  // fraction of the budget, which suffices to use the results so far
   const Clock::time_point begin = Clock::now();
   Bytes most_memory = limits.memory.value > 0 ? limits.memory : 0.9 * available_memory();
   if (!(most_memory.value > 0)) most_memory = {std::numeric_limits<double>::infinity()};
@@ -197,7 +198,7 @@ void run_children(Request request, const std::filesystem::path& folder, const st
 
 Worker::Worker(std::vector<std::string> command, WorkerOptions options)
     : command_(std::move(command)), options_(std::move(options)) {
-  static_cast<void>(TemporaryFolder());  // each call makes its own; that there will be one is known from the beginning
+  static_cast<void>(TemporaryFolder());  // each call makes its own folder; fail early if that is not possible
 }
 
 Run Worker::measure(std::span<const Wanted> wanted, std::span<const std::string> backends,
