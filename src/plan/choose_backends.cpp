@@ -35,7 +35,7 @@ std::vector<std::shared_ptr<const Backend>> choose_backends(std::span<const std:
   const std::vector<std::string> wanted = expand_backends(names);
   std::vector<std::string> refused;
   for (const auto& backend : all) {
-    // A session measures one device; unless the user says otherwise, the processor.
+    // A session measures one device: the processor, unless the user says otherwise.
     if (names.empty() ? backend->on_device() : !is_in(wanted, backend->name())) continue;
     const auto availability = backend->availability();
     const auto* why = std::get_if<Unsupported>(&availability);

@@ -21,7 +21,7 @@ struct BitmapDeleter {
 };
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, BitmapDeleter>;
 
-/// Whole processors' worth of time that the cgroup grants (CPU bandwidth control of Linux); more threads would be
+/// The number of whole processors whose time the cgroup grants (CPU bandwidth control of Linux); more threads would be
 /// throttled.
 std::size_t cgroup_quota() {
   constexpr std::size_t unlimited = 1U << 20;
@@ -38,15 +38,15 @@ std::size_t cgroup_quota() {
   return unlimited;
 }
 
-/// Looks up a function of an OpenMP runtime that a library brought along; null where there is none.
+/// Looks up a function of an OpenMP runtime that a library brought along; null if there is none.
 template <class Function>
 Function* openmp_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
 /// The variables by which an OpenMP runtime bound this thread to the processors `left`, as `OMP_PROC_BIND, OMP_PLACES`;
-/// empty where nothing tells that it did. It tells where its places (OpenMP 5.0, section 3.2) have further processors:
-/// they lie within what the process had when the runtime was loaded.
+/// empty if there is no evidence that it did. The evidence is that its places (OpenMP 5.0, section 3.2) have further
+/// processors, since these are among the processors that the process had when the runtime was loaded.
 std::string openmp_binding(hwloc_const_bitmap_t left) {
   std::string variables;
   for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})

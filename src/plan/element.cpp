@@ -13,8 +13,7 @@ namespace {
   throw UsageError("elements of type " + std::string(name(type)) + " cannot be read as numbers");
 }
 
-/// Element `i` of those that lie bit by bit one after the other, low bits first; one of 6 bits may end in the next
-/// byte.
+/// Element `i` of elements that are packed bit by bit, low bits first; an element of 6 bits may end in the next byte.
 std::uint32_t read_bits(const void* data, DataType type, std::int64_t i) {
   const std::int64_t width = bits(type), byte = i * width / 8, shift = i * width % 8;
   std::uint32_t both = detail::read<std::uint8_t>(data, byte);
@@ -42,7 +41,7 @@ void write_bits(void* data, DataType type, std::int64_t i, std::uint32_t element
   if (shift + width > 8) put(byte + 1, mask >> (8 - shift), (element & mask) >> (8 - shift));
 }
 
-/// f8e8m0 holds a power of two. The exponent is rounded up, as in ONNX's cast by default, so that no scale is too
+/// f8e8m0 holds a power of two. The exponent is rounded up, as by default in ONNX's cast, so that no scale is too
 /// small.
 std::uint8_t encode_power(double value) {
   if (std::isnan(value)) return 0xFF;

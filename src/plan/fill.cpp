@@ -11,10 +11,10 @@ namespace benanza {
 
 namespace {
 
-constexpr std::int64_t period = 1'048'573;  // prime, so that rows of a matrix are never shifted copies in step
+constexpr std::int64_t period = 1'048'573;  // prime, so that rows of a matrix are not shifted copies of each other
 
-/// SplitMix64 (Steele, Lea, Flood 2014): a counter with a mixing function. The seed is mixed as well: counters that
-/// begin a few steps apart would give the same numbers, shifted.
+/// SplitMix64 (Steele, Lea, Flood 2014): a counter with a mixing function. The seed is mixed as well, because counters
+/// that begin a few steps apart would give the same numbers, shifted.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(mixed(seed + step)) {}
@@ -43,7 +43,7 @@ void fill_indices(T* data, std::int64_t count, std::int64_t limit, Random& rando
   for (std::int64_t i = 0; i < count; ++i) data[i] = static_cast<T>(random.below(limit));
 }
 
-/// A non-zero number in [-limit, limit], or in [1, limit] without sign.
+/// A non-zero integer in [-limit, limit], or in [1, limit] without sign.
 double small_integer(Random& random, std::int64_t limit, bool has_sign) {
   const std::int64_t magnitude = 1 + random.below(limit);
   return static_cast<double>(has_sign && (random() & 1U) != 0 ? -magnitude : magnitude);
@@ -100,7 +100,7 @@ void fill(const Operand& operand, void* data, std::uint64_t seed) {
   auto* bytes = static_cast<std::byte*>(data);
   for (auto done = static_cast<std::size_t>(distinct * bits(operand.type) / 8); done < total;) {
     const std::size_t length =
-        std::min(done, total - done);  // doubles: keeps the period, as `done` is a multiple of it
+        std::min(done, total - done);  // doubling keeps the period, because `done` is a multiple of it
     std::memcpy(bytes + done, bytes, length);
     done += length;
   }

@@ -15,7 +15,7 @@ std::size_t whole_pages(std::size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/// Moves pages that are there to another place; the old one stays mapped and is empty.
+/// Moves existing pages to another place; the old range stays mapped and is empty.
 bool move_pages(void* from, void* to, std::size_t bytes) {
 #ifdef MREMAP_DONTUNMAP
   const int how = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
@@ -41,7 +41,7 @@ MemoryBlock::MemoryBlock(std::size_t bytes) {
   data_ = static_cast<std::byte*>(mapped);
   if (rounded < alignment) return;
   data_ += (alignment - reinterpret_cast<std::uintptr_t>(mapped) % alignment) % alignment;
-  static_cast<void>(madvise(data_, rounded, MADV_HUGEPAGE));  // a wish: without it the pages are small
+  static_cast<void>(madvise(data_, rounded, MADV_HUGEPAGE));  // a hint: if it is ignored, pages are small
 }
 
 void MemoryBlock::grow(std::size_t bytes) {
@@ -72,9 +72,9 @@ std::byte* grown(MemoryBlock& block, std::size_t bytes, Memory* memory) {
   if (before >= bytes) return block.data();
   if (memory == nullptr) {
     block.grow(bytes + bytes / 8);
-    std::memset(block.data() + before, 0, block.size() - before);  // pages that are there
+    std::memset(block.data() + before, 0, block.size() - before);  // allocates the pages
   } else {
-    block = MemoryBlock();  // first give back, then take
+    block = MemoryBlock();  // release before allocating
     block = MemoryBlock(bytes, memory);
     memory->set(block.data(), 0, bytes);
   }

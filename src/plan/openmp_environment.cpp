@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of its own in its library, compiled by itself: a program has it only if it asks for it.
+// A separate object file in its library, compiled by itself: a program contains it only if it refers to it.
 #include "openmp_environment.inc"
 
 #include <benanza/plan/openmp_environment.hpp>

@@ -17,7 +17,7 @@ void allow(std::span<const int> cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int cpu : cpus) CPU_SET(cpu, &set);
-  static_cast<void>(sched_setaffinity(0, sizeof set, &set));  // where it is not allowed the measurement goes on unbound
+  static_cast<void>(sched_setaffinity(0, sizeof set, &set));  // if not allowed, the measurement continues unbound
 }
 
 struct ParallelRegion {

@@ -10,11 +10,11 @@ namespace benanza {
 namespace {
 
 constexpr int trips = 32, parts = 3, most_others = 7;
-/// Looks at a line after which a thread is taken to be missing.
+/// After this many looks at a line, a thread is considered missing.
 constexpr int most_looks = 1'000'000'000;
 
 struct Exchange {
-  /// The first thread makes it odd, the other one even.
+  /// The first thread makes it odd, the other thread makes it even.
   alignas(64) std::atomic<int> turn{0};
   alignas(64) std::atomic<int> present{0};
   std::atomic<bool> missing{false};
@@ -53,7 +53,7 @@ Seconds round_trip(const ThreadPool& pool, int threads) {
   const int others = std::min(threads - 1, most_others);
   for (int i = 1; i <= others; ++i) {
     Exchange exchange;
-    exchange.other = (threads - 1) * i / others;  // the last one is among them
+    exchange.other = (threads - 1) * i / others;  // includes the last one
     pool.parallel(threads, [&](int thread) { answer_each_other(exchange, thread); });
     if (exchange.missing) return {};
     longest = std::max(longest, exchange.seconds);

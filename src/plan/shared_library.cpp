@@ -32,7 +32,7 @@ std::vector<fs::path> entries_of(const char* variable) {
   return result;
 }
 
-/// Folders that Python packages lie in.
+/// Folders that contain Python packages.
 std::vector<fs::path> site_packages() {
   std::vector<fs::path> result = entries_of("PYTHONPATH");
   std::vector<fs::path> prefixes;
@@ -106,7 +106,7 @@ std::variant<std::unique_ptr<SharedLibrary>, std::string> SharedLibrary::open(co
       std::error_code none;
       const fs::path file = fs::path(folder) / name;
       if (!fs::exists(file, none)) continue;
-      reason.clear();  // why a file that is there cannot be loaded tells more
+      reason.clear();  // the reason why an existing file cannot be loaded says more
       if (auto library = load(file.string())) return library;
     }
   }

@@ -20,8 +20,8 @@ void pause() {
 
 }  // namespace
 
-/// A mailbox on cache lines of its own. `posted` counts the regions handed to the worker, `done` those that it has
-/// finished.
+/// A mailbox on cache lines of its own. `posted` counts the regions that were passed to the worker, `done` those that
+/// it has finished.
 struct alignas(128) ThreadPool::Worker {
   std::atomic<std::uint32_t> posted{0};
   std::atomic<bool> asleep{false};
@@ -44,7 +44,7 @@ ThreadPool::ThreadPool(const OpenmpTeam& team, int size) : team_(team), size_(si
 
 ThreadPool::~ThreadPool() {
   if (team_) return;
-  run(size_, nullptr, nullptr);  // no function: leave
+  run(size_, nullptr, nullptr);  // a null function ends the worker
   for (int i = 1; i < size_; ++i) workers_[static_cast<std::size_t>(i - 1)].thread.join();
 }
 
@@ -63,7 +63,7 @@ void ThreadPool::run(int threads, Function function, const void* context) const 
   for (int i = 1; i < threads; ++i) {
     Worker& worker = workers_[static_cast<std::size_t>(i - 1)];
     const std::uint32_t target = worker.posted.load(std::memory_order_relaxed);
-    // Polls: the region is in flight. A worker that lost its processor gets a chance by the yield.
+    // Polls while the region is in flight. Yielding gives a chance to a worker that lost its processor.
     for (std::uint32_t polls = 0; worker.done.load(std::memory_order_acquire) != target; ++polls) {
       if (polls > 20000) std::this_thread::yield();
       else pause();
