@@ -20,7 +20,7 @@ namespace benanza::gap {
 
 namespace {
 
-constexpr double least_share = 5e-4;  // share of the latency: below it an advice is noise
+constexpr double least_share = 5e-4;  // share of the latency; advice that gains less is noise
 
 /// `1 layer`, `2 layers`; `1 copy of data`, `2 copies of data`.
 std::string counted(std::size_t count, const std::string& one, const std::string& many = {}) {
@@ -104,7 +104,7 @@ class Adviser {
     advice.reproduce = records();
   }
 
-  /// How many items of a part have the same name; most time first.
+  /// The names of the items of a part and how many items have each, sorted by time, largest first.
   [[nodiscard]] static std::vector<std::pair<std::string, std::size_t>> counts_by_name(const GapPart& part) {
     std::map<std::string, std::pair<Seconds, std::size_t>> sums;
     for (const auto& item : part.items) {
@@ -136,7 +136,7 @@ class Adviser {
     advice.reproduce = records();
   }
 
-  /// The bound's calls for some groups, equal ones together.
+  /// The bound's calls for some groups; equal calls are merged.
   [[nodiscard]] std::vector<AdvisedCall> calls_of(const std::vector<const GapGroup*>& groups) const {
     std::map<std::string, AdvisedCall> calls;
     for (const auto* group : groups)
@@ -188,7 +188,7 @@ class Adviser {
     return advice;
   }
 
-  /// By the operator that the groups begin with: one kernel or plan is the cause for all of them.
+  /// Grouped by the operator that the groups begin with: one kernel or plan is the cause for all of them.
   void slower_layers() {
     std::map<std::string, std::vector<const GapGroup*>> by_operator;
     for (const auto& group : gap_.groups)
@@ -242,8 +242,8 @@ class Adviser {
     }
   }
 
-  /// The best layout alone, since they exclude each other; and no more than what the engine loses in these layers: it
-  /// may have them in that layout already.
+  /// Only the best layout, because layouts exclude each other. The gain is at most what the engine loses in these
+  /// layers, because it may already use that layout there.
   void layouts() {
     if (gap_.layouts.empty()) return;
     const LayoutGain& layout = gap_.layouts.front();
@@ -294,8 +294,8 @@ class Adviser {
     }
   }
 
-  /// What no output of the model needs of a group, as a part of its time in the engine; no more than what it takes
-  /// above the floor of the rest.
+  /// The part of a group's time in the engine that no output of the model needs; at most what the group takes above the
+  /// floor of the rest.
   [[nodiscard]] Seconds dead_time(const GapGroup& group) const {
     Seconds all{}, dead{}, floor{};
     for (const auto index : group.layers) {

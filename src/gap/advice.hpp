@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advise: which changes would save how much of a gap.
+// advise: which changes would reduce a gap, and by how much.
 #pragma once
 
 #include <benanza/gap/gap.hpp>
@@ -8,8 +8,8 @@
 
 namespace benanza::gap {
 
-/// Advice from the parts of a gap and the other findings about it, by predicted gain. Gains do not add up: two may
-/// concern the same time.
+/// Advice from the parts of a gap and the other findings about it, by predicted gain. Gains do not add up, since two
+/// may concern the same time.
 [[nodiscard]] std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap,
                                          const Commands& commands);
 

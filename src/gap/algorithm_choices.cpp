@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plans that an engine chose against the best known.
+// Compares the plans that an engine chose with the best known ones.
 #include "candidates_of_row.hpp"
 #include "engine_library.hpp"
 #include "gap_questions.hpp"
@@ -23,7 +23,8 @@ const LayerRow* row_of(const Analysis& analysis, const std::string& signature) {
   return found;
 }
 
-/// Whether the name of an implementation ends in another element type than the layer has: `..._bf16` of an f32 layer.
+/// Whether the name of an implementation ends in an element type that the layer does not have: `..._bf16` of an f32
+/// layer.
 bool names_other_type(std::string_view implementation, const Layer& layer) {
   const auto said = data_type_from_name(implementation.substr(implementation.rfind('_') + 1));
   const DataType own = type(layer);
@@ -31,8 +32,8 @@ bool names_other_type(std::string_view implementation, const Layer& layer) {
   return said && *said != own && !bytes;
 }
 
-/// The fastest plan of that name, of a library or, where that is empty, of any; a oneDNN implementation also as engines
-/// write it.
+/// The fastest plan of that name, of a library or, if `library` is empty, of any library. For oneDNN, also accepts the
+/// way engines write the name of an implementation.
 const Measurement* find_candidate(const LayerRow& row, std::string_view library, const std::string& algorithm) {
   const std::string_view name = without_keys(algorithm);
   const auto is_of = [&](const Measurement& candidate) { return library.empty() || candidate.backend == library; };
@@ -46,7 +47,7 @@ const Measurement* find_candidate(const LayerRow& row, std::string_view library,
   });
 }
 
-/// Uncertainty of the difference of two rows' times; nothing when the spread of one is not known.
+/// Uncertainty of the difference of two rows' times; empty if the spread of either is not known.
 std::optional<Seconds> uncertainty_between(const Measurement& a, const Measurement& b) {
   const Timing one = timing_of(a), other = timing_of(b);
   if (!one.noise || !other.noise) return std::nullopt;

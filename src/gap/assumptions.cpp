@@ -22,8 +22,8 @@ std::string ms_text(Seconds time) {
   return text;
 }
 
-/// Whether records name Winograd or FFT, or plans of the bound use them. The libraries of an engine may then do so,
-/// too.
+/// Whether records name Winograd or FFT, or plans of the bound use them. In that case the engine's libraries may use
+/// them, too.
 bool may_save_multiplications(const Analysis& analysis, const EngineProfile& profile) {
   return !analysis.exempt.empty() || std::any_of(profile.records.begin(), profile.records.end(), saves_multiplications);
 }
@@ -53,8 +53,8 @@ bool is_of_cpu(const ProfileRecord& record) {
   return is_one_of(record.provider, {"CPUExecutionProvider", "DnnlExecutionProvider", "onednn cpu"});
 }
 
-/// What tells GPUs apart in their names: the first word with a digit (`Tesla V100-SXM2-16GB`, `NVIDIA H100 80GB HBM3`),
-/// else all words but the vendor's.
+/// The part of a GPU's name that identifies the model: the first word with a digit (`Tesla V100-SXM2-16GB`, `NVIDIA
+/// H100 80GB HBM3`), otherwise all words except the vendor's.
 std::string gpu_model(std::string_view name) {
   std::string word, all;
   for (std::size_t i = 0; i <= name.size(); ++i) {
@@ -70,7 +70,7 @@ std::string gpu_model(std::string_view name) {
   return all;
 }
 
-/// Where a profile tells what it ran on: a CPU against a GPU, or two GPUs of different names.
+/// The mismatch, if the profile says what it ran on: a CPU against a GPU, or two GPUs of different names.
 std::string other_device(const Machine& bound, const EngineProfile& profile) {
   if (bound.device.empty()) return "";
   const auto& records = profile.records;
@@ -88,7 +88,7 @@ std::string count_text(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// A record that works on tensors as layers do, and matches no layer.
+/// A record that works on tensors as layers do, but matches no layer.
 bool is_foreign(const MatchedRecord& record, const ProfileRecord& said) {
   const bool computes = record.cause == Cause::extra_calls || record.cause == Cause::unmatched;
   const auto kinds = kinds_of(said);
@@ -96,7 +96,7 @@ bool is_foreign(const MatchedRecord& record, const ProfileRecord& said) {
   return record.counted && !record.group && record.layers.empty() && computes && !pads;
 }
 
-/// Why a profile that serves the model must hold another one too; empty: it need not.
+/// Why a profile that serves the model must also contain another model; empty if it need not.
 std::string second_model(const Gap& gap, const EngineProfile& profile) {
   constexpr double tolerated = 0.25;  // share of the latency
   std::size_t foreign = 0, counted = 0, irregular = 0;
@@ -119,7 +119,7 @@ std::string second_model(const Gap& gap, const EngineProfile& profile) {
   return "";
 }
 
-/// The part of a convolution's signature that is the same in any type, with its padding made before it and whatever is
+/// The part of a convolution's signature that does not depend on the type, on padding done before it, or on what is
 /// fused: batch, channels, weight, strides, dilations and groups.
 std::string conv_shape(std::string_view signature) {
   std::string shape;
@@ -135,7 +135,7 @@ std::string conv_shape(std::string_view signature) {
   return shape;
 }
 
-/// Convolutions of an API log are the model's, or it is the log of another run.
+/// The convolutions of an API log belong to the model; otherwise, it is the log of another run.
 void find_foreign_calls(Gap& gap, const Analysis& analysis, const EngineProfile& profile) {
   std::set<std::string> known;
   for (const auto& row : analysis.rows) known.insert(conv_shape(row.signature));
@@ -180,7 +180,7 @@ void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& prof
   if (gap.incomplete)
     gap.warnings.push_back(count_text(gap.not_found.size(), "layer") +
                            " in no record, and the total is the sum of records: the file may be cut off");
-  // Where nothing overlaps on a lane, records cannot take longer than the run; profilers cost a little.
+  // Where nothing overlaps on a lane, records cannot take longer than the run, apart from a small cost of the profiler.
   constexpr double doubtful = 1.1, absurd = 2;
   const Seconds taken = timeline.latency - timeline.rest - timeline.between;
   if (taken <= *gap.latency * doubtful) return;

@@ -9,12 +9,12 @@
 
 namespace benanza::gap {
 
-/// Why the engine's run cannot be compared with this bound: it is below the model floor, so that it computes something
-/// else or was read wrongly, or it was on another device. Empty: it can.
+/// Why the engine's run cannot be compared with this bound: it is below the model floor, which means that it computes
+/// something else or was read wrongly, or it was on another device. Empty if it can be compared.
 [[nodiscard]] std::string why_outside(const Analysis& analysis, const EngineProfile& profile, const Gap& gap);
 
-/// What matching tells about the profile as a whole. If it is cut off, of another model or unit, or holds two models,
-/// the gap, the claims about layers, or what counts as explained are withdrawn.
+/// Judges the profile as a whole by the result of the matching. If it is cut off, belongs to another model or unit, or
+/// holds two models, then the gap, the claims about layers, or what counts as explained are withdrawn.
 void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& profile, const Timeline& timeline);
 
 }  // namespace benanza::gap

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The candidates of a layer, by what their plans' names say.
+// Selects candidates of a layer by what the names of their plans say.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -11,7 +11,7 @@ namespace benanza::gap {
 using detail::value_of;
 using detail::without_keys;
 
-/// The fastest candidate that may be chosen and for which `holds`.
+/// The fastest candidate that may be chosen and for which `holds` is true.
 template <class Holds>
 [[nodiscard]] const Measurement* fastest(const LayerRow& row, Holds holds) {
   const Measurement* best = nullptr;

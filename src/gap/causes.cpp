@@ -15,7 +15,7 @@ namespace benanza::gap {
 
 namespace {
 
-constexpr double rounding = 1e-12;  // seconds: what the same sums in another order may differ by
+constexpr double rounding = 1e-12;  // seconds; a different order of summation may change the sum by this much
 
 /// Disjoint sets of layers.
 class Sets {
@@ -31,7 +31,7 @@ class Sets {
   std::vector<std::size_t> parent_;
 };
 
-/// Adds up a part of the gap.
+/// Sums up a part of the gap.
 class PartSum {
  public:
   void add(const std::string& name, Seconds time, const std::optional<Seconds>& uncertainty,
@@ -134,7 +134,7 @@ class Splitter {
         served.insert(layer_of_[layer]);
       }
     }
-    for (std::size_t i = layers_.layers.size(); i-- > 0;) {  // what covers no node serves the layer that reads it
+    for (std::size_t i = layers_.layers.size(); i-- > 0;) {  // a layer without nodes serves the layer that reads it
       if (!layers_.layers[i].members.empty()) continue;
       const auto& readers = layers_.tensors[layers_.layers[i].outputs[0]].consumers;
       const auto reader =
@@ -162,7 +162,7 @@ class Splitter {
     }
   }
 
-  /// A record that serves nothing is extra, unless layers are left that it may be for.
+  /// A record that serves no layer is extra, unless it may belong to a layer that no record serves.
   void find_unmatched() {
     std::set<std::string_view> left;
     for (const auto layer : missed_)
@@ -185,7 +185,7 @@ class Splitter {
     }
   }
 
-  /// The record that serves a layer of the single form; of several the first.
+  /// The record that serves each layer of the single form; the first if there are several.
   [[nodiscard]] std::map<std::size_t, std::size_t> servers_in(const GapGroup& group) const {
     std::map<std::size_t, std::size_t> servers;
     for (const auto record : group.records)
@@ -193,7 +193,7 @@ class Splitter {
     return servers;
   }
 
-  /// The bound of a layer whose nodes several records do: each node on its own.
+  /// The bound of a layer; if several records serve its nodes, the sum over its nodes, each on its own.
   [[nodiscard]] Seconds separate_time(std::size_t layer, const std::map<std::size_t, std::size_t>& servers) const {
     std::set<std::size_t> records;
     Seconds apart{};
@@ -204,7 +204,7 @@ class Splitter {
       apart += time;
     }
     const Seconds together = time_of(timed_.layers[layer]);
-    // Where strides moved, the nodes are other layers apart: the difference is not what fusion gains.
+    // If strides moved, the nodes on their own are different layers, so the difference is not a gain of fusion.
     return records.size() < 2 || layers_.layers[layer].replaces_any() ? together : std::max(together, apart);
   }
 
@@ -244,7 +244,7 @@ class Splitter {
                   : modelled                               ? Cause::modelled
                   : excess - group.not_fused >= Seconds{0} ? Cause::slower_layers
                                                            : Cause::faster_layers;
-    constexpr double margin = 0.98;  // a median may be a little off
+    constexpr double margin = 0.98;  // a median may be slightly off
     group.doubtful = group.roofline.value > 0 && group.engine.value < margin * group.roofline.value;
   }
 
@@ -266,7 +266,7 @@ class Splitter {
     Seconds all{};
     for (const auto& layer : timed_.layers) all += time_of(layer);
     for (const auto layer : missed_) {
-      if (gap_.incomplete) break;  // what they take is not known: unexplained
+      if (gap_.incomplete) break;  // their time is not known: unexplained
       const Seconds time = time_of(timed_.layers[layer]);
       of(any_unmatched ? Cause::unmatched : Cause::not_in_profile)
           .add(timed_.layers[layer].name, time * -1, Seconds{gap_.bound_uncertainty * time.value},

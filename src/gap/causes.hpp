@@ -16,17 +16,17 @@ namespace benanza::gap {
 
 /// The form whose layers a rung is made of.
 [[nodiscard]] Form form_of(RungName rung);
-/// Nothing when the analysis lacks it.
+/// Null if the analysis lacks it.
 [[nodiscard]] const TimedGraph* timed_graph_of(const Analysis& analysis, Form form);
 /// Expected time over all passes of loops; zero in a branch that the bound does not take.
 [[nodiscard]] Seconds time_of(const TimedLayer& layer);
-/// `Conv + BatchNorm + relu`: the operators of some layers of the single form, views left out.
+/// `Conv + BatchNorm + relu`: the operators of some layers of the single form, without views.
 [[nodiscard]] std::string pattern_of(const LayerGraph& single, const std::vector<std::size_t>& layers);
 /// What a layer is called in a pattern: its kind, or its function.
 [[nodiscard]] std::string word_of(const Layer& layer);
 
 /// Fills in records, groups, parts and not_found of a gap whose latency and bound are known. `timeline` and `matches`
-/// are of the same profile.
+/// must be of the same profile.
 void split_gap(Gap& gap, const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
                const Timeline& timeline, const std::vector<RecordMatch>& matches);
 

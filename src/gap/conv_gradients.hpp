@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_gradients: the layers that one call of an engine computes of a convolution's gradients.
+// conv_gradients: which of a convolution's gradient layers one call of an engine computes.
 #pragma once
 
 #include <benanza/model/model_layers.hpp>
@@ -11,9 +11,9 @@
 
 namespace benanza::gap {
 
-/// One call of PyTorch makes the gradients of a convolution to its data, weights and bias, those that a model wants of
-/// them. `inputs` are the call's: the result's gradient, the operand and the weights. Returns the first free layers
-/// that fit, in the model's order; empty where none does.
+/// One PyTorch call computes the gradients of a convolution with respect to its data, weights and bias, as many of them
+/// as the model wants. `inputs` are those of the call: the gradient of the result, the operand and the weights. Returns
+/// the first free layers that fit, in the model's order; empty if none fits.
 [[nodiscard]] std::vector<std::size_t> conv_gradients(const LayerGraph& single,
                                                       const std::vector<ProfiledTensor>& inputs,
                                                       const std::function<bool(std::size_t)>& is_free);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine did otherwise than the model says: shapes, types, order.
+// Where an engine deviates from the model: shapes, types, order.
 #include "gap_questions.hpp"
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/model_layers.hpp>
@@ -22,8 +22,8 @@ std::string dims_text(const std::vector<std::int64_t>& dims) {
   return made;
 }
 
-/// Whether an engine's shape is the model's in some layout: the same extents in another order, the channels maybe in
-/// blocks of their own or padded to one.
+/// Whether an engine's shape is the model's in some layout: the same extents in another order, with the channels
+/// possibly split into blocks or padded to a whole block.
 bool same_in_some_layout(const std::vector<std::int64_t>& model, const std::vector<std::int64_t>& engine) {
   const auto elements = [](const std::vector<std::int64_t>& dims) {
     return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
@@ -43,7 +43,8 @@ bool same_in_some_layout(const std::vector<std::int64_t>& model, const std::vect
                      [&](std::int64_t block) { return left == (channels + block - 1) / block * block; });
 }
 
-/// Shapes and types of what records make, by the records that are sure to be a layer: told once where most deviate.
+/// Shapes and types of the records' outputs, judged by the records that are certain to be a layer. Reported once, if
+/// most of them deviate.
 void add_other_tensors(std::vector<std::string>& result, const ModelLayers& model, const EngineProfile& profile,
                        const Gap& gap) {
   std::vector<std::string> shapes, types;
@@ -79,7 +80,7 @@ std::vector<std::string> deviations_of(const ModelLayers& model, const EnginePro
   std::vector<std::string> result;
   add_other_tensors(result, model, profile, gap);
   std::size_t out_of_order = 0;
-  std::map<std::size_t, const ProfileRecord*> served;  // layer of the single form -> the record that is sure to be it
+  std::map<std::size_t, const ProfileRecord*> served;  // layer of the single form -> its record, if certain
   for (const auto& record : gap.records)
     if (record.group && record.by <= MatchedBy::name && profile.records[record.record].start)
       for (const auto layer : record.layers) served.emplace(layer, &profile.records[record.record]);

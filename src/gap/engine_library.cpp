@@ -17,8 +17,8 @@ namespace {
 struct Word {
   std::string_view text, library;
 };
-// What providers, operators and kernels call themselves, in lower case; the first that fits decides. oneDNN was MKL-DNN
-// and DNNL before, and its backend here is that of the processor.
+// The names that providers, operators and kernels use, in lower case; the first match decides. oneDNN used to be
+// MKL-DNN and DNNL; its backend here is the processor's.
 constexpr Word words[] = {{"onednn gpu", ""}, {"onednn", "onednn"}, {"mkldnn", "onednn"},
                           {"dnnl", "onednn"}, {"cudnn", "cudnn"},   {"cublas", "cublas"}};
 
@@ -28,7 +28,8 @@ std::string lower(const std::string& text) {
   return result;
 }
 
-/// OpenVINO's CPU plugin has these layers from oneDNN when a generated kernel runs them; others it generates itself.
+/// OpenVINO's CPU plugin takes these layers from oneDNN when a generated kernel runs them; it generates other layers
+/// itself.
 bool is_onednn_of_openvino(const ProfileRecord& record) {
   constexpr std::array<std::string_view, 6> from_onednn{"Conv", "ConvTranspose", "MatMul", "Pool", "Lrn", "Recurrent"};
   const auto kinds = kinds_of(record);
@@ -41,7 +42,7 @@ bool is_onednn_of_openvino(const ProfileRecord& record) {
 std::string_view library_of(const ProfileRecord& record) {
   if (record.provider == "tensorrt") return {};  // its own kernels, some of which have cuDNN's names
   if (record.provider == "openvino") return is_onednn_of_openvino(record) ? "onednn" : "";
-  // A layer that has nodes has its name from the model's author.
+  // The name of a layer that has nodes comes from the model's author.
   for (const std::string* text :
        {&record.provider, &record.op, &record.algorithm, record.nodes.empty() ? &record.name : &record.op}) {
     const std::string said = lower(*text);
@@ -74,7 +75,7 @@ std::vector<LibraryTime> time_by_library(const EngineProfile& profile, const Tim
 
 std::string onednn_kernel(std::string_view implementation) {
   constexpr std::array<std::string_view, 5> families{"1x1", "dw", "gemm", "jit", "ref"};
-  constexpr std::array<std::string_view, 5> sets{"sse4", "avx", "avx2", "avx512", "amx"};  // each has those before it
+  constexpr std::array<std::string_view, 5> sets{"sse4", "avx", "avx2", "avx512", "amx"};  // each extends the last
   std::set<std::string, std::less<>> family;
   std::size_t widest = 0;  // index into `sets`, from 1
   while (!implementation.empty()) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EngineLibrary: the library whose kernels an engine runs, where that is known, and engines' names for oneDNN's
-// kernels.
+// EngineLibrary: the library whose kernels an engine runs, if known, and the engines' names for oneDNN's kernels.
 #pragma once
 
 #include "timeline.hpp"
@@ -13,14 +12,16 @@
 
 namespace benanza::gap {
 
-/// The library that a record's kernel is of, by the name of its backend here; empty: not known.
+/// The library that a record's kernel comes from, as the name of its backend here; empty if not known.
 [[nodiscard]] std::string_view library_of(const ProfileRecord& record);
 
-/// Own times of the records that are counted, by the library whose call launched them or that `library_of` finds.
+/// Sums of the own times of the counted records, grouped by the library whose call launched them or that `library_of`
+/// finds.
 [[nodiscard]] std::vector<LibraryTime> time_by_library(const EngineProfile& profile, const Timeline& timeline);
 
-/// Kernel family and instruction set of one of oneDNN's implementations, the same for oneDNN's own name of it
-/// (`brgconv_1x1:avx512_core`) and for OpenVINO's (`brgconv_avx512_1x1_f32`). Empty: the name does not tell the family.
+/// Kernel family and instruction set of a oneDNN implementation; the same for oneDNN's own name
+/// (`brgconv_1x1:avx512_core`) and for OpenVINO's name (`brgconv_avx512_1x1_f32`). Empty if the name does not contain
+/// the family.
 [[nodiscard]] std::string onednn_kernel(std::string_view implementation);
 
 }  // namespace benanza::gap

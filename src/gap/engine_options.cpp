@@ -27,7 +27,7 @@ struct Option {
   std::optional<DataType> type{};  // set for a change of type
 };
 
-// Nothing that is on by default: who reads the advice has that already.
+// Lists nothing that is on by default, since the reader of the advice already has that.
 constexpr Option options[] = {
     {"onnxruntime", Change::layout, DeviceKind::cpu,
      "another execution provider for these layers, or the model exported without the operator "
@@ -82,12 +82,12 @@ constexpr Option options[] = {
     {"pytorch", Change::extra, DeviceKind::any, "torch.compile"},
 };
 
-/// Operators that ONNX Runtime's graph optimisations make from its level `extended` on.
+/// Operators that ONNX Runtime's graph optimizations create, from level `extended` up.
 constexpr std::string_view made_by_optimizer[] = {
     "FusedConv", "FusedGemm", "FusedMatMul", "ReorderInput",           "ReorderOutput", "SkipLayerNormalization",
     "BiasGelu",  "FastGelu",  "QuickGelu",   "EmbedLayerNormalization"};
 
-/// Whether the records show that no level of ONNX Runtime's optimisations was left out.
+/// Whether the records show that no level of ONNX Runtime's optimizations was turned off.
 bool is_optimized(const EngineProfile& profile) {
   return std::any_of(profile.records.begin(), profile.records.end(), [](const ProfileRecord& record) {
     return std::find(std::begin(made_by_optimizer), std::end(made_by_optimizer), record.op) !=
@@ -117,7 +117,7 @@ bool is_on_gpu(const EngineProfile& profile) {
 std::string_view engine_option(const EngineProfile& profile, Change change, std::optional<DataType> type) {
   const bool on_gpu = is_on_gpu(profile);
   if (change == Change::overhead && !on_gpu && trains(profile)) return "torch.compile";  // no inference mode
-  if (type == DataType::u8) type = DataType::i8;                                         // one way to quantise
+  if (type == DataType::u8) type = DataType::i8;  // both are reached by the same quantization
   for (const Option& option : options) {
     const bool here = option.device == DeviceKind::any || (option.device == DeviceKind::gpu) == on_gpu;
     if (here && option.engine == profile.engine && option.change == change && option.type == type) return option.text;

@@ -43,8 +43,8 @@ std::vector<std::string> words_of(std::string_view text) {
 
 enum class Position : std::uint8_t {
   anywhere,
-  word,   ///< short ones: `add` is not a part of `padding`
-  begins  ///< a word begins so: `node_conv` is no `deconv`
+  word,   ///< a whole word, for short texts: `padding` does not contain the word `add`
+  begins  ///< a word begins with it: `node_conv` is not `deconv`
 };
 
 struct Rule {
@@ -53,10 +53,10 @@ struct Rule {
   std::array<std::string_view, 3> kinds;
 };
 
-// What engines call operators. The first that fits decides: `ConvTranspose` stands before `conv`, `implicit_gemm` of a
-// convolution before `gemm`.
+// What engines call operators. The first match decides: `ConvTranspose` comes before `conv`, and the `implicit_gemm` of
+// a convolution comes before `gemm`.
 constexpr Rule rules[] = {
-    // Gradients, before the operators whose names they have in them.
+    // Gradients, which must come before the operators whose names they contain.
     {"optimizerstep", Position::anywhere, {"OptimizerStep"}},
     {"convolutionbackward", Position::anywhere, {"ConvGradient"}},
     {"convgrad", Position::anywhere, {"ConvGradient"}},
@@ -208,7 +208,7 @@ bool holds(const Rule& rule, const std::string& text, const std::vector<std::str
   });
 }
 
-/// The kinds that no rule names are known by their own names.
+/// Kinds that no rule names are known by their own names.
 std::vector<std::string_view> kinds_without_rule() {
   std::vector<std::string_view> result;
   for_each_operator([&]<class Op>(std::type_identity<Op>) {
@@ -220,8 +220,8 @@ std::vector<std::string_view> kinds_without_rule() {
   return result;
 }
 
-/// torch.compile names a kernel after all operators around it. Products among them are calls of libraries, which have
-/// records of their own: the kernel is for the others.
+/// torch.compile names a kernel after all operators around it. Products among them are library calls, which have
+/// records of their own, so the kernel belongs to the others.
 std::string without_products(std::string_view name) {
   std::string text(name);
   static constexpr std::string_view generated[] = {"cpp_fused_", "triton_poi_fused_", "triton_red_fused_",

@@ -57,7 +57,7 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
   return gap;
 }
 
-/// Times in a wrong unit stand out by their sum.
+/// Times in a wrong unit show up in their sum.
 void warn_of_times(Gap& gap) {
   std::size_t doubtful = 0, with_floor = 0;
   Seconds engine{}, roofline{};
@@ -94,7 +94,7 @@ void warn_of_kind(Gap& gap, const Analysis& analysis, const EngineProfile& profi
                            ", more than 300 times the bound: another unit?");
 }
 
-/// Whether records have times of their own: a device's are, whatever else supports no claim about layers.
+/// Whether records have times of their own. Those of a device do, even if nothing else supports a claim about layers.
 bool times_known(const EngineProfile& profile) {
   return profile.total_only.empty() ? !profile.records.empty()
                                     : std::any_of(profile.records.begin(), profile.records.end(), [](const auto& r) {
@@ -125,7 +125,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   }
   const bool layers_known = profile.total_only.empty() && !profile.records.empty() &&
                             timed_graph_of(analysis, Form::single) && timed_graph_of(analysis, Form::fused);
-  EngineProfile totals;  // what may be said where records support no claim
+  EngineProfile totals;  // what can be said if the records support no claim
   totals.latencies = profile.latencies;
   const Timeline timeline = make_timeline(layers_known ? profile : totals);
   Gap gap = begin_gap(analysis, profile, options, timeline);

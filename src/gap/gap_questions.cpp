@@ -100,7 +100,7 @@ std::vector<FusionGain> fusion_gains(const Analysis& analysis, const ModelLayers
 std::vector<TypeGain> type_gains(const Analysis& analysis, const std::vector<Analysis>& others) {
   std::vector<TypeGain> result;
   for (const auto& other : others) {
-    if (other.type == analysis.type) continue;  // most of the work stays: recurrent layers have no other type
+    if (other.type == analysis.type) continue;  // most of the work is the same: recurrent layers have no other type
     TypeGain gain{.type = other.type};
     const auto modelled = [](const Analysis& a) { return a.coverage_fused[Status::modelled]; };
     gain.measured = !other.partial() && modelled(other) <= modelled(analysis) && !other.analytic;
@@ -169,7 +169,7 @@ std::vector<LibraryGap> library_gaps(const Analysis& analysis) {
 }
 
 std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile, const Gap& gap) {
-  std::set<std::string, std::less<>> everywhere{profile.engine};  // libraries of the engine, of which some are backends
+  std::set<std::string, std::less<>> everywhere{profile.engine};  // libraries of the engine, some of which are backends
   for (const auto& call : profile.calls) everywhere.insert(call.library);
   std::map<std::string, std::set<std::string, std::less<>>> used;  // by signature
   for (const auto& group : gap.groups)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else a gap tells: branches, algorithms, fusion, types, layouts, and the library's own distance to the roofline.
+// What else a gap shows: branches, algorithms, fusion, types, layouts, and the library's own distance from the
+// roofline.
 #pragma once
 
 #include <benanza/gap/gap.hpp>
@@ -7,7 +8,7 @@
 
 namespace benanza::gap {
 
-/// The rungs, each against the latency.
+/// The rungs, each compared with the latency.
 [[nodiscard]] std::vector<RungRatio> ratios_of(const Analysis& analysis, const Gap& gap);
 [[nodiscard]] ParallelGain parallel_gain(const Analysis& analysis, const Gap& gap);
 /// From API logs and from the plans that records name. In algorithm_choices.cpp.
@@ -20,7 +21,7 @@ namespace benanza::gap {
 [[nodiscard]] std::vector<LibraryGap> library_gaps(const Analysis& analysis);
 [[nodiscard]] std::vector<BackendGain> backend_gains(const Analysis& analysis, const EngineProfile& profile,
                                                      const Gap& gap);
-/// Records with other shapes or types than the model's, or in an order that its edges do not allow. In deviations.cpp.
+/// Records whose shapes or types differ from the model's, or whose order its edges do not allow. In deviations.cpp.
 [[nodiscard]] std::vector<std::string> deviations_of(const ModelLayers& model, const EngineProfile& profile,
                                                      const Gap& gap);
 

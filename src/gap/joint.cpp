@@ -14,7 +14,7 @@ namespace benanza::gap {
 
 namespace {
 
-constexpr double rounding_of_latency = 1e-9;  // what sums of parts are wrong by, and no gain
+constexpr double rounding_of_latency = 1e-9;  // rounding error of sums of parts, not a gain
 
 class Chain {
  public:
@@ -39,7 +39,7 @@ class Chain {
   JointGain made_;
 };
 
-/// The fastest of the other types that have rows for all layers; nothing where none is faster than `latency`.
+/// The fastest of the other types that have rows for all layers; null if none is faster than `latency`.
 const Analysis* faster_type(const std::vector<Analysis>& others, const Gap& gap, Seconds latency) {
   const Analysis* best = nullptr;
   for (const auto& other : others) {
@@ -65,7 +65,7 @@ std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<
                 {Cause::conversions, Cause::copies, Cause::views, Cause::extra_calls});
   chain.without("best algorithms", Change::algorithm, {Cause::slower_layers});
   chain.without("fused", Change::fusion, {Cause::not_fused});
-  // Parts that lead to a bound layer by layer know nothing of fusion: its gain is that of the rungs.
+  // The parts of a bound by layers do not include fusion, so its gain comes from the rungs.
   const bool by_layer = form_of(gap.rung) == Form::single && apart;
   chain.down_to("other parts of the gap", std::nullopt, by_layer ? *apart : *fused);
   chain.down_to("fused", Change::fusion, *fused);

@@ -8,8 +8,8 @@
 
 namespace benanza::gap {
 
-/// What the answers of a gap give together, from its parts, its rungs and its types; `others` are the analyses of those
-/// types. Nothing where no gap or no fused bound is given.
+/// The combined gain of the answers about a gap, from its parts, its rungs and its types; `others` are the analyses of
+/// those types. Empty if there is no gap or no fused bound.
 [[nodiscard]] std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<Analysis>& others,
                                                   const Gap& gap);
 

@@ -24,7 +24,7 @@ namespace {
 
 bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-/// Where a list of names, or what stands around one, may begin: `a + b`, `fused a`, `PWN(a)`, `{ForeignNode[a`.
+/// Where a list of names or the text around a name may begin: `a + b`, `fused a`, `PWN(a)`, `{ForeignNode[a`.
 bool separates(char c) { return std::string_view(" +,;|()[]{}").find(c) != std::string_view::npos; }
 
 std::int64_t elements(const std::vector<std::int64_t>& dims) {
@@ -49,7 +49,7 @@ class Matcher {
       for (const auto& node : single_.layers[i].nodes) by_name_.emplace(node, i);
       kinds_.push_back(kind(single_.layers[i].layer));
     }
-    for (std::size_t i = 0; i < single_.layers.size(); ++i)  // a node's name counts more than a tensor's
+    for (std::size_t i = 0; i < single_.layers.size(); ++i)  // a node's name takes precedence over a tensor's
       for (const auto output : single_.layers[i].outputs) by_name_.emplace(single_.tensors[output].name, i);
     for (std::size_t g = 0; g < fused_.layers.size(); ++g)
       for (const auto member : fused_.layers[g].members) group_of_[member] = g;
@@ -93,14 +93,14 @@ class Matcher {
 
  private:
   [[nodiscard]] bool open(std::size_t r) const { return result_[r].by == MatchedBy::nothing; }
-  /// Layers and kernels are for something in the model; conversions, copies, waits and calls are not.
+  /// Layers and kernels serve something in the model; conversions, copies, waits and calls do not.
   [[nodiscard]] bool may_serve(std::size_t r) const {
     const ProfileRecord& record = records_[r];
     const bool works = record.activity == Activity::layer || record.activity == Activity::kernel || launches_[r];
     return works && !is_conversion(record) && !is_copy(record);
   }
-  /// What is nested in a record of the same operator (a framework's operator, and the library's below it) is a part of
-  /// that one.
+  /// A record that is nested in a record of the same operator (the library's operator below the framework's) is a part
+  /// of that record.
   [[nodiscard]] bool is_outermost(std::size_t r) const {
     auto above = records_[r].parent;
     for (std::size_t steps = 0; above && *above < records_.size() && steps < records_.size(); ++steps) {
@@ -117,7 +117,7 @@ class Matcher {
   [[nodiscard]] bool says(std::size_t r, std::string_view kind) const {
     return std::find(words_[r].begin(), words_[r].end(), kind) != words_[r].end();
   }
-  /// Whether the layer is still to be served, and in the record's phase.
+  /// Whether the layer is not served yet and belongs to the record's phase.
   [[nodiscard]] bool is_free_for(std::size_t r, std::size_t layer) const {
     return !taken_[layer] && (phases_.empty() || may_be(record_phases_[r], phases_[layer]));
   }
@@ -127,7 +127,7 @@ class Matcher {
     taken_[layer] = true;
   }
 
-  /// The layer of that name and what the importer has split off from it.
+  /// Claims the layer of that name and the layers that the importer has split off from it.
   void claim_named(std::size_t r, MatchedBy by, const std::string& name) {
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) return;
@@ -154,7 +154,7 @@ class Matcher {
                        [&](std::size_t member) { return says(r, kinds_[member]); });
   }
 
-  /// The longest known name that begins at `begin` and ends where a name can: its end, or nothing.
+  /// The longest known name that begins at `begin` and ends where a name can end: its end and its layer, or empty.
   [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> longest_name(std::string_view text,
                                                                                 std::size_t begin) const {
     for (std::size_t end = text.size(); end > begin; --end) {
@@ -206,15 +206,15 @@ class Matcher {
   }
 
   [[nodiscard]] std::int64_t elements_made(const Occurrence& at) const {
-    if (at.outputs.size() > 1 && is_product(at.layer))  // those of several nodes side by side
+    if (at.outputs.size() > 1 && is_product(at.layer))  // the outputs of several nodes side by side
       return operands(at.layer).outputs[0].elements();
     return at.outputs.empty() ? 0 : elements(single_.tensors[at.outputs[0]].dims);
   }
-  /// Compares the second operand: a weight tells convolutions of equal output size apart.
+  /// Compares the second operand: the weight distinguishes convolutions of equal output size.
   [[nodiscard]] bool same_second_input(const ProfileRecord& record, const Occurrence& at) const {
     if (record.inputs.size() < 2 || at.inputs.size() < 2 || !at.inputs[1]) return true;
     const LayerTensor& weight = single_.tensors[*at.inputs[1]];
-    const bool counts = weight.constant || (!phases_.empty() && is_product(at.layer));  // no weight is constant there
+    const bool counts = weight.constant || (!phases_.empty() && is_product(at.layer));  // not constant in training
     return !counts || weight.dims.size() < 2 || elements(weight.dims) == elements(record.inputs[1].dims);
   }
   [[nodiscard]] static bool has_dims(const std::vector<ProfiledTensor>& tensors) {
@@ -223,8 +223,8 @@ class Matcher {
   [[nodiscard]] bool has_shape(std::size_t r) const {
     return has_dims(records_[r].outputs) || has_dims(records_[r].inputs);
   }
-  /// Whether the shapes fit the layer that takes the inputs and the one that makes the outputs: one layer, or the first
-  /// and the last of a group.
+  /// Whether the shapes fit the layer that takes the inputs and the layer that makes the outputs: one layer, or the
+  /// first and the last layer of a group.
   [[nodiscard]] bool same_shape(std::size_t r, const Occurrence& takes, const Occurrence& makes) const {
     const ProfileRecord& record = records_[r];
     if (has_dims(record.outputs)) {
@@ -246,9 +246,9 @@ class Matcher {
   void by_shape(std::size_t r) {
     if (!has_shape(r) || words_[r].empty() || by_gradients(r)) return;
     const auto is_free = [&](std::size_t member) { return is_free_for(r, member); };
-    for (const auto& group : fused_.layers) {  // what was written out in parts may be one call of the engine
+    for (const auto& group : fused_.layers) {  // several layers of the model may be one call of the engine
       if (group.members.size() < 2 || !says(r, kind(group.layer))) continue;
-      // A layer with what follows it is that layer: what no record serves of the rest is absorbed later.
+      // A layer followed by others counts as that layer; the rest, if no record serves it, is absorbed later.
       const auto is_of_kind = [&](std::size_t member) { return kinds_[member] == kind(group.layer); };
       if (std::count_if(group.members.begin(), group.members.end(), is_of_kind) == 1) continue;
       const Occurrence& last = single_.layers[group.members.back()];
@@ -265,7 +265,7 @@ class Matcher {
   }
 
   using Bucket = std::vector<std::size_t>;
-  /// Open records without shapes by what their words say, and by phase.
+  /// Open records without shapes, grouped by what their words say and by phase.
   [[nodiscard]] std::vector<Bucket> open_records() const {
     std::map<std::pair<std::vector<std::string_view>, std::optional<Phase>>, Bucket> buckets;
     for (const auto r : order_)
@@ -274,7 +274,7 @@ class Matcher {
     for (auto& [key, records] : buckets) result.push_back(std::move(records));
     return result;
   }
-  /// Those that a record may be by its words and its phase.
+  /// The layers that a record may be, by its words and its phase.
   [[nodiscard]] Bucket open_layers(std::size_t r) const {
     Bucket layers;
     for (std::size_t i = 0; i < single_.layers.size(); ++i)
@@ -298,7 +298,7 @@ class Matcher {
     }
   }
 
-  /// A skip-layer-norm has the sum before it inside.
+  /// A skip-layer-norm includes the sum before it.
   void take_skipped_add(std::size_t r) {
     if (records_[r].op.find("Skip") == std::string::npos || open(r)) return;
     for (const auto layer : std::vector(result_[r].layers)) {
@@ -317,8 +317,8 @@ class Matcher {
     return servers;
   }
 
-  /// What no record names belongs to the one that serves its group: the one whose operator it is, else the nearest
-  /// before it, else the first after it.
+  /// A layer that no record names belongs to a record that serves its group: the one whose operator it is, otherwise
+  /// the nearest before it, otherwise the first after it.
   void absorb_groups() {
     const auto servers = server_of_layers();
     for (const auto& group : fused_.layers) {
@@ -372,11 +372,11 @@ class Matcher {
   const std::vector<ProfileRecord>& records_;
   const std::vector<bool>& counted_;
   std::map<std::string, std::size_t, std::less<>> by_name_{};
-  std::vector<std::string_view> kinds_{};               // one for each layer
-  std::vector<std::vector<std::string_view>> words_{};  // one list for each record
-  std::vector<bool> launches_{};                        // records: a host's call is for what its kernel is for
-  std::vector<std::size_t> order_{};                    // records by start, where all have one
-  const std::vector<Phase>& phases_;                    // one for each layer; empty at inference
+  std::vector<std::string_view> kinds_{};               // one per layer
+  std::vector<std::vector<std::string_view>> words_{};  // one list per record
+  std::vector<bool> launches_{};                        // by record: a host's call serves what its kernel serves
+  std::vector<std::size_t> order_{};                    // records by start, if all have one
+  const std::vector<Phase>& phases_;                    // one per layer; empty for inference
   std::vector<std::optional<Phase>> record_phases_{};
   std::vector<bool> taken_;
   std::vector<std::size_t> group_of_;

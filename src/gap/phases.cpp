@@ -13,7 +13,7 @@ namespace benanza::gap {
 
 namespace {
 
-/// The phase that a record's own name tells (torch/csrc/autograd/engine.cpp, torch/optim/optimizer.py).
+/// The phase that a record's own name indicates (torch/csrc/autograd/engine.cpp, torch/optim/optimizer.py).
 std::optional<Phase> said_by(const ProfileRecord& record) {
   const std::string_view name = record.name;
   if (name.starts_with("autograd::engine::evaluate_function")) return Phase::backward;
@@ -21,7 +21,7 @@ std::optional<Phase> said_by(const ProfileRecord& record) {
   return std::nullopt;
 }
 
-/// The loss is no phase of its own here: PyTorch does not mark where it begins.
+/// The loss is not a separate phase here, because PyTorch does not mark where it begins.
 Phase merged(Phase phase) { return phase == Phase::loss ? Phase::forward : phase; }
 
 class PhaseSums {

@@ -22,7 +22,7 @@ std::vector<double> values_of(const std::vector<Seconds>& samples) {
 /// Disjoint spans of time, ascending.
 class Spans {
  public:
-  /// Adds many; returns how much of them was not covered before.
+  /// Adds spans; returns how much of them was not covered before.
   double add_all(std::vector<std::pair<double, double>> spans) {
     const double before = length();
     spans.insert(spans.end(), spans_.begin(), spans_.end());
@@ -41,7 +41,7 @@ class Spans {
     for (const auto& span : spans_) sum += span.second - span.first;
     return sum;
   }
-  /// How much of [begin, end) is not covered; covers it.
+  /// Returns how much of [begin, end) is not covered, and covers it.
   double take(double begin, double end) {
     auto at = std::lower_bound(spans_.begin(), spans_.end(), begin,
                                [](const auto& span, double time) { return span.second < time; });
@@ -62,7 +62,7 @@ class Spans {
   std::vector<std::pair<double, double>> spans_{};
 };
 
-/// Records of one kind of work: the first fills the time, the next only what that leaves.
+/// Ranks kinds of work: the lowest rank fills the time, each next one only what is left.
 int rank_of(Activity activity, bool counted) {
   if (counted) return 0;
   switch (activity) {
@@ -96,7 +96,7 @@ class Builder {
     choose_counted();
     subtract_nested();
     const bool placed = all_placed();
-    std::map<std::int64_t, double> lanes;  // time of counted records that are nested in none
+    std::map<std::int64_t, double> lanes;  // time of counted records that are not nested in others
     for (std::size_t r = 0; r < records_.size(); ++r)
       if (result_.counted[r]) lanes[records_[r].lane] += result_.own[r].value;
     double busy = 0, all = 0;
@@ -116,9 +116,9 @@ class Builder {
   }
 
  private:
-  /// In a pass of the usual length: the mean over the middle half of the passes by latency, since means add up and
-  /// medians do not: where each pass has its own few slow layers, no median has any. For few passes, or times that are
-  /// not of passes, the median.
+  /// The time in a pass of the usual length: the mean over the middle half of the passes by latency. Means are used
+  /// because they add up and medians do not: if each pass has a few slow layers of its own, no median shows them. The
+  /// median if there are few passes or the times are not per pass.
   [[nodiscard]] Seconds typical(const std::vector<Seconds>& times) const {
     if (middle_.empty() || times.size() != latencies_.size()) return quantile_of(times, 0.5);
     Seconds sum{};
@@ -126,7 +126,7 @@ class Builder {
     return sum / static_cast<double>(middle_.size());
   }
 
-  /// For a mean, its standard error over its passes, so that a single slow pass shows.
+  /// The standard error of a mean over its passes, so that a single slow pass shows.
   [[nodiscard]] std::optional<Seconds> uncertainty_of_typical(const std::vector<Seconds>& times) const {
     if (middle_.size() < 2 || times.size() != latencies_.size()) return uncertainty_of_median(times);
     const double mean = typical(times).value;
@@ -153,7 +153,7 @@ class Builder {
     }
   }
 
-  /// The counted record of the same lane that encloses this one, if there is one.
+  /// The nearest counted record of the same lane that encloses this one, if there is one.
   [[nodiscard]] std::optional<std::size_t> encloser(std::size_t r) const {
     auto above = records_[r].parent;
     for (std::size_t steps = 0; above && *above < records_.size() && steps < records_.size(); ++steps) {
@@ -184,7 +184,8 @@ class Builder {
     return any;
   }
 
-  /// How long at least one counted record runs. Starts are medians too: on one lane none begins before the last ended.
+  /// How long at least one counted record runs. Starts are medians, too; therefore, no record of a lane may begin
+  /// before the previous one ended.
   double covered() {
     std::map<std::int64_t, std::vector<std::size_t>> lanes;
     for (std::size_t r = 0; r < records_.size(); ++r)
@@ -203,7 +204,7 @@ class Builder {
     return spans_.add_all(std::move(spans));
   }
 
-  /// Waits, calls and host layers, as far as nothing counted runs meanwhile.
+  /// Adds waits, calls and host layers, for the time in which no counted record runs.
   double fill_gaps() {
     std::vector<std::size_t> others;
     for (std::size_t r = 0; r < records_.size(); ++r)
@@ -220,7 +221,7 @@ class Builder {
     return extra;
   }
 
-  /// Without places: waits and calls on the busiest lane are not beside its records.
+  /// Without start times: waits and calls on the busiest lane do not overlap its records.
   double fill_lane(const std::map<std::int64_t, double>& lanes) {
     const auto busiest =
         std::max_element(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -235,8 +236,8 @@ class Builder {
     return extra;
   }
 
-  /// What no record covers of a latency of the same run, where all records have their places: nothing ran. On one lane
-  /// pass by pass.
+  /// The part of the latency in which nothing ran: what no record covers, if the latency is of the same run and all
+  /// records have start times. On one lane, computed pass by pass.
   void set_between(bool one_lane, double busy, double extra) {
     const std::size_t passes = latencies_.size();
     const auto is_aligned = [&](std::size_t r) { return records_[r].times.size() == passes; };
@@ -257,7 +258,7 @@ class Builder {
 
   const std::vector<ProfileRecord>& records_;
   const std::vector<Seconds>& latencies_;
-  bool same_run_;                      // passes of records and latencies are the same ones
+  bool same_run_;                      // records and latencies have the same passes
   std::vector<std::size_t> middle_{};  // passes of the usual length
   std::vector<Seconds> total_{};
   std::vector<bool> nested_{};

@@ -14,7 +14,7 @@ namespace benanza::bench {
 
 namespace {
 
-/// Operands as they are timed: one region for all magnitudes, since each region may become as large as all caches.
+/// Operands as they are timed: one region for all magnitudes, since each region may grow to the size of all caches.
 std::vector<Operand> as_timed(std::vector<Operand> operands) {
   for (auto& operand : operands) operand.exponent = 0;
   return operands;
@@ -31,7 +31,7 @@ std::vector<const void*> Buffers::inputs(const std::string& layer, const std::st
   for (std::size_t i = 0; i < placed.size(); ++i)
     bytes.push_back(std::max(exact ? 0 : layouts[i].bytes, static_cast<std::size_t>(placed[i].bytes())));
   std::vector<const void*> result = regions_.for_calls(placed, bytes);
-  // Last, since what is packed is read from where the plain inputs are, and those may just have moved.
+  // This comes last, since packing reads the plain inputs, which may just have moved.
   std::vector<const void*> source;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (layouts[i].name == "plain" || !(exact || inputs[i].constant)) continue;
@@ -58,14 +58,14 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   const std::vector<Operand> inputs = as_timed(exact);
   const auto& layouts = work.plan->inputs();
   const bool everything = cache == CacheState::cold;
-  // One copy: for each region what lies in it, line behind line, so that a walk through it leaves no line out.
+  // One copy: what lies in each region, line after line, so that a traversal of the region leaves no line out.
   std::map<Region, std::size_t> ends, still;
   std::vector<std::size_t> offsets(inputs.size());
   std::size_t results = 0;
   const auto rounded = [this](std::size_t bytes) { return rounded_up(bytes, memory_ != nullptr ? 256 : 64); };
   const auto take = [&](std::size_t& end, std::size_t bytes) { return std::exchange(end, end + rounded(bytes)); };
   Rotation rotation{.position = &position_, .workspace = everything && work.plan->workspace_bytes() > 0};
-  const auto is_read = [&](std::size_t input) {  // what a plan adds to in place is an output, and rotates with those
+  const auto is_read = [&](std::size_t input) {  // an operand that a plan adds to in place rotates as an output
     for (std::size_t i = 0; i < work.plan->outputs().size(); ++i)
       if (work.plan->sums_into(i) == input) return false;
     return true;
@@ -75,8 +75,8 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
     still[key] += rounded(std::max(layouts[i].bytes, static_cast<std::size_t>(inputs[i].bytes()))) + 2 * 4096;
     if (!is_read(i) || (!inputs[i].is_weight() && !(everything && !inputs[i].constant))) continue;
     rotation.inputs.push_back(i);
-    // If a call reads only some rows of a table, the next copy begins after as many bytes: it reads other rows. What a
-    // call could do without is read as a whole.
+    // If a call reads only some rows of a table, the next copy begins that many bytes later, so that it reads other
+    // rows. Constants that a call could do without are read as a whole.
     const std::size_t touched =
         inputs[i].touched.value_or(0) > 0 ? static_cast<std::size_t>(inputs[i].touched_bytes()) : layouts[i].bytes;
     offsets[i] = take(ends[key], touched);
@@ -85,7 +85,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   if (everything)
     for (const auto& layout : work.plan->outputs()) output_offsets.push_back(take(results, layout.bytes));
 
-  // A step is what a call is sure to touch, operands: of a workspace it may use as little as it likes.
+  // A step is what a call certainly touches, that is, its operands: it may use as little of a workspace as it likes.
   rotation.step = results;
   for (const auto& [key, end] : ends) rotation.step = std::max(rotation.step, end);
   if (rotation.workspace) {  // aligned in every copy
@@ -94,7 +94,8 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   }
   rotation.region = cold_distance_ + rotation.step;
   if (position_ + rotation.step > rotation.region) position_ = 0;
-  // Copies lie after what does not move, which would warm them. All regions grow before pointers into any are taken.
+  // Copies lie behind the operands that do not move, which would warm them. All regions grow before pointers into any
+  // of them are taken.
   const auto region = [&](std::size_t i) {
     const std::size_t beside = still.at(region_of(inputs[i]));
     const auto whole = static_cast<std::size_t>(inputs[i].bytes());

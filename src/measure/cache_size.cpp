@@ -8,7 +8,7 @@
 namespace benanza::bench {
 
 std::uint64_t chase(std::span<const std::uint64_t> words, std::uint64_t place, int loads) {
-  // Knuth's MMIX generator; its increment is what was loaded, 1.
+  // Knuth's MMIX generator; its increment is the loaded value, 1.
   for (int i = 0; i < loads; ++i) place = place * 6364136223846793005U + words[(place >> 24) % words.size()];
   return place;
 }
@@ -46,7 +46,7 @@ Bytes measured_cache_size(Bytes reported, Bytes available_memory, const std::fun
     return fastest;
   };
   const Bytes result = cache_size(reported, least, largest, latency);
-  words[0] = place;  // nothing is optimised away
+  words[0] = place;  // keeps the loads from being optimized away
   return result;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caches: which of them stand in front of which processors.
+// Caches: which caches serve which processors.
 #pragma once
 
 #include <benanza/model/units.hpp>
@@ -13,10 +13,10 @@ namespace benanza::bench {
 struct Cache {
   int level = 1;
   Bytes size{};
-  std::vector<int> cpus{};  ///< those of the given ones that it serves
+  std::vector<int> cpus{};  ///< those of the given processors that it serves
 };
 
-/// The caches that the processors reach, innermost first; empty where the system does not tell.
+/// The caches that the processors reach, innermost first; empty if the system does not report them.
 [[nodiscard]] std::vector<Cache> caches_of(std::span<const int> cpus);
 
 }  // namespace benanza::bench

@@ -13,7 +13,7 @@ namespace benanza::bench {
 
 namespace {
 
-/// The row of a layer that a backend has no plans for.
+/// The row of a layer for which a backend has no plans.
 Measurement empty_row(const TuningTask& task, const Backend& backend, int threads) {
   return {.backend = std::string(backend.name()),
           .algorithm = std::string(Measurement::no_plan) + "threads=" + std::to_string(threads),
@@ -30,7 +30,7 @@ void add_row(TuningTask& task, const Backend& backend, int threads, RowStatus st
   task.candidates.push_back(std::move(candidate));
 }
 
-/// A candidate for each cache state, all of one plan.
+/// One candidate per cache state, all with the same plan.
 std::vector<Candidate> candidates_of(const TuningTask& task, const Backend& backend, PlanDraft draft,
                                      std::span<const CacheState> caches, Seconds listing) {
   std::vector<Candidate> result;
@@ -68,7 +68,7 @@ void CandidateFinder::take_earlier(Candidate& candidate) const {
   const bool advised = candidate.row.advised;
   candidate.row = row;
   candidate.row.advised = advised;
-  candidate.row.rounds_s.clear();  // those of another pass
+  candidate.row.rounds_s.clear();  // they belong to another pass
   candidate.row.noisy = true;
 }
 
@@ -108,12 +108,12 @@ void CandidateFinder::add_plans(TuningTask& task, const Backend& backend, int th
 void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> rows) const {
   std::vector<const Measurement*> chosen, for_work;
   for (const CacheState cache : states_of(task.layer, place_.options().caches)) {
-    const Measurement *fastest = nullptr, *as_run = nullptr, *least = nullptr;  // as `choose` has them
+    const Measurement *fastest = nullptr, *as_run = nullptr, *least = nullptr;  // in the sense of `choose`
     bool quiet = false;
     for (const auto& row : rows) {
       const bool counts = row.measured() && row.p10.value > 0 && row.threads <= thread_counts_.back();
       if (row.cache != cache || !counts) continue;
-      // Others can only have slowed a plan down: one that was the fastest nevertheless is.
+      // Other processes can only have slowed a plan down: a plan that was the fastest nevertheless is the fastest.
       quiet = quiet || !row.contended;
       const auto counted = [](const Measurement& m) { return without_launch(m, m.p10).value; };
       const auto by_count = [&](const Measurement& m) { return std::tuple(counted(m), m.p10.value, m.name()); };
@@ -125,7 +125,7 @@ void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> 
       if (as_run == nullptr || by_run(row) < by_run(*as_run)) as_run = &row;
       if (least == nullptr || by_work(row) < by_work(*least)) least = &row;
     }
-    if (!quiet) return;  // was not measured in this state, or never well
+    if (!quiet) return;  // was not measured in this state, or never in quiet
     chosen.push_back(fastest);
     if (as_run != fastest) chosen.push_back(as_run);
     if (least == fastest || least == as_run || cache != CacheState::hot) continue;
@@ -147,7 +147,7 @@ void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> 
       candidate = std::find_if(found.candidates.begin(), found.candidates.end(), same);
     }
     if (candidate == found.candidates.end() || !candidate->competes())
-      return;  // the plan is no longer there: selected again
+      return;  // the plan no longer exists: select again
     place_.trying(candidate->row.name());
     try {
       candidate->build(place_.host());

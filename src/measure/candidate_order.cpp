@@ -17,8 +17,8 @@ std::string_view without_threads(std::string_view algorithm) {
   return algorithm.substr(0, algorithm.rfind(",threads="));
 }
 
-/// Whether a library's own name for a plan says that it is the code for what nothing better fits, or for processors
-/// before AVX2: tried last, in case that time runs out.
+/// Whether a library's own name for a plan shows that it is fallback code, or code for processors before AVX2. Such
+/// plans are tried last, in case time runs out.
 bool is_last_resort(const Measurement& row) {
   constexpr std::array<std::string_view, 5> parts{"simple", ":any", ":sse41", ":avx,", "gemm:ref"};
   return std::any_of(parts.begin(), parts.end(),
@@ -37,7 +37,7 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
     Candidate* candidate;
   };
   std::vector<Turn> order;
-  std::map<std::string_view, int> seen;  // plans of a library
+  std::map<std::string_view, int> seen;  // number of plans per library
   const auto takes_part = [&](const Candidate& candidate) {
     return candidate.row.cache == cache && candidate.row.threads == threads && candidate.competes() &&
            is_last_resort(candidate.row) == last_resorts;

@@ -20,7 +20,7 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// One way to walk memory.
+/// One way to traverse memory.
 struct Walk {
   Traffic traffic = Traffic::read;
   int streams = 1;
@@ -46,12 +46,12 @@ std::vector<Walk> all_walks(bool memory) {
   return walks;
 }
 
-/// A level that data comes from, as the first threads of the machine see it.
+/// A memory level, as the first threads of the machine see it.
 struct Level {
   std::string name{};
-  Bytes in_front{};          ///< what may hide data from this level, for all processors
-  Bytes in_front_of_used{};  ///< the same for the processors that walk
-  Bytes capacity{};          ///< that they reach
+  Bytes in_front{};          ///< caches that may hide data from this level, for all processors
+  Bytes in_front_of_used{};  ///< the same for the processors that are used
+  Bytes capacity{};          ///< the part that these processors reach
 };
 
 Bytes total(std::span<const Cache> caches, int first_level, int last_level, std::span<const int> cpus) {
@@ -80,9 +80,8 @@ std::vector<Level> levels_of(std::span<const Cache> caches, std::span<const int>
   return levels;
 }
 
-/// Best rate of a kind of walk over a block, each thread in its own part. The areas follow each other through the part
-/// as hands of a clock, so that a place is met again only after the whole part was walked, whatever the number of
-/// areas.
+/// The best rate of one way to traverse a block, where each thread has its own part. The areas rotate through the part
+/// like the hands of a clock, so that a place is touched again only after the whole part, whatever the number of areas.
 class Walker {
  public:
   Walker(const ThreadPool& pool, int threads, Bytes footprint)
@@ -94,10 +93,10 @@ class Walker {
         spans_(static_cast<std::size_t>(threads)) {
     pool_.parallel(threads_, [&](int thread) {
       std::memset(start(thread), 0, part_);
-    });  // the thread that walks it touches it first
+    });  // the thread that uses a part touches it first
   }
 
-  /// Whether the part is long enough for it.
+  /// Whether the part is long enough for this way.
   [[nodiscard]] bool can(const Walk& walk) const { return part_ / chunk_of(walk) >= 6; }
   /// Bytes per second over at least `window`.
   double rate(const Walk& walk, double window) {
@@ -123,8 +122,8 @@ class Walker {
 
   [[nodiscard]] std::byte* start(int thread) const { return block_.data() + static_cast<std::size_t>(thread) * part_; }
 
-  /// A chunk is a small share of the part; each stream in it has an odd number of steps, or all streams would meet in
-  /// the same cache sets.
+  /// A chunk is a small share of the part. Each stream in it has an odd number of steps, because otherwise all streams
+  /// would map to the same cache sets.
   [[nodiscard]] std::size_t chunk_of(const Walk& walk) const {
     constexpr std::size_t step = 256, most = std::size_t{4} << 20;
     const auto streams = static_cast<std::size_t>(walk.streams);
@@ -163,7 +162,7 @@ class Walker {
   std::vector<Span> spans_;
 };
 
-/// All ways once, then the best few again until the time is up.
+/// Tries all ways once, then repeats the best few until the time is up.
 CeilingRow best_bandwidth(const ThreadPool& pool, int threads, const Level& level, Bytes bytes, double budget) {
   const double end = now() + budget;
   const bool memory = level.name == "memory";
@@ -189,8 +188,8 @@ CeilingRow best_bandwidth(const ThreadPool& pool, int threads, const Level& leve
           .in_front_bytes = level.in_front.value};
 }
 
-/// FLOPs per cycle times the highest clock, over all threads at once: an integer chain tells the clock, right before
-/// the multiply-adds.
+/// FLOPs per cycle times the highest clock, over all threads at once. An integer chain right before the multiply-adds
+/// measures the clock.
 CeilingRow peak(const ThreadPool& pool, int threads, const MultiplyAdd& multiply_add, double budget) {
   struct alignas(128) Seen {
     std::vector<double> flops_per_cycle{};
@@ -244,7 +243,7 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
   for (const int threads : thread_counts) {
     const auto levels = levels_of(caches, cpus, cpus.first(static_cast<std::size_t>(threads)), available_memory, seen);
     const std::size_t total = thread_counts.size() * (levels.size() + 1);
-    const double slot = budget.value / static_cast<double>(total + thread_counts.size());  // memory takes two
+    const double slot = budget.value / static_cast<double>(total + thread_counts.size());  // memory takes two slots
     const auto stopped = [&] {
       if (report) report(done++, total);
       return stop.stop_requested();

@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Shares of a processor's time below which nothing is said: what a quiet system does by itself.
+/// Shares of a processor's time that a quiet system reaches by itself; nothing is reported below them.
 constexpr double idle_steal = 0.01, idle_sibling = 0.05, idle_process = 0.05;
-/// A watch of fewer clock ticks (usually of 10 ms) is too short to tell a share.
+/// With fewer clock ticks than this (a tick is usually 10 ms), a watch is too short to determine a share.
 constexpr std::int64_t least_ticks = 10;
 
 std::string first_line(const fs::path& file) {
@@ -46,7 +46,7 @@ std::optional<int> whole(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// A list as the kernel writes it: `0,2-3`.
+/// Parses a list in the kernel's format: `0,2-3`.
 std::set<int> cpu_list(const std::string& text) {
   std::set<int> result;
   std::istringstream parts(text);
@@ -54,21 +54,21 @@ std::set<int> cpu_list(const std::string& text) {
     const auto dash = part.find('-');
     const auto first = whole(std::string_view(part).substr(0, dash));
     const auto last = dash == std::string::npos ? first : whole(std::string_view(part).substr(dash + 1));
-    constexpr int most = 1 << 16;  // a file of the system, yet not believed beyond this
+    constexpr int most = 1 << 16;  // a system file, but values beyond this are not trusted
     if (first && last)
       for (int cpu = *first; cpu <= std::min(*last, most); ++cpu) result.insert(cpu);
   }
   return result;
 }
 
-/// Processors granted by `150000 100000` (cgroup v2) or by two numbers of v1; nothing without a limit.
+/// Processors granted by `150000 100000` (cgroup v2) or by the two numbers of v1; empty without a limit.
 std::optional<double> granted(const std::string& quota, const std::string& period) {
   const auto most = whole(quota), each = whole(period);
   if (!most || !each || *most <= 0 || *each <= 0) return std::nullopt;
   return static_cast<double>(*most) / *each;
 }
 
-/// A folder and those that enclose it, the innermost first.
+/// A folder and those that enclose it, innermost first.
 std::vector<fs::path> enclosing(const fs::path& mount, std::string group) {
   std::vector<fs::path> folders;
   while (group.size() > 1) {
@@ -84,7 +84,7 @@ std::vector<fs::path> enclosing(const fs::path& mount, std::string group) {
 Conditions::Conditions(std::span<const int> cpus, fs::path root)
     : cpus_(cpus.begin(), cpus.end()), root_(std::move(root)), processors_(processors()), processes_(processes()) {}
 
-// proc(5), /proc/stat: user nice system idle iowait irq softirq steal; what guests used is in user already.
+// proc(5), /proc/stat: user nice system idle iowait irq softirq steal; the time of guests is already part of user.
 std::map<int, Conditions::Ticks> Conditions::processors() const {
   std::map<int, Ticks> result;
   std::ifstream file(root_ / "proc/stat");
@@ -105,8 +105,8 @@ std::map<int, Conditions::Ticks> Conditions::processors() const {
   return result;
 }
 
-// proc(5), /proc/pid/stat: the name stands in parentheses and may hold any character; behind it state, parent and, as
-// the 14th and 15th field, utime and stime.
+// proc(5), /proc/pid/stat: the name is in parentheses and may contain any character. After it come state, parent and,
+// as fields 14 and 15, utime and stime.
 std::map<int, Conditions::Process> Conditions::processes() const {
   std::map<int, Process> result;
   std::error_code failed;
@@ -115,7 +115,7 @@ std::map<int, Conditions::Process> Conditions::processes() const {
     if (!number) continue;
     const std::string line = first_line(entry->path() / "stat");
     const auto open = line.find('('), close = line.rfind(')');
-    if (open == std::string::npos || close == std::string::npos || close < open) continue;  // it has ended
+    if (open == std::string::npos || close == std::string::npos || close < open) continue;  // the process has ended
     Process process{.name = line.substr(open + 1, close - open - 1)};
     std::istringstream words(line.substr(close + 1));
     std::string skipped;
@@ -219,7 +219,7 @@ std::string Conditions::busiest(const std::map<int, Ticks>& now) const {
   const auto current = processes();
   const std::string line = first_line(root_ / "proc/self/stat");
   const int self = whole(line.substr(0, line.find(' '))).value_or(-1);
-  const auto is_ours = [&](int number) {  // this process and those that it started
+  const auto is_ours = [&](int number) {  // this process and the ones that it started
     for (int steps = 0; number > 0 && steps < 64; ++steps) {
       if (number == self) return true;
       const auto found = current.find(number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: what the system says about disturbances of the processors, read from /proc and /sys before and after a
+// Conditions: what the system reports about disturbances of the processors, read from /proc and /sys before and after a
 // run. Nothing here changes a time; the findings are printed, and kept with the rows.
 #pragma once
 
@@ -14,12 +14,12 @@ namespace benanza::bench {
 
 class Conditions {
  public:
-  /// Begins to watch. `cpus`: the processors measured on; `root`: where proc and sys are.
+  /// Begins to watch. `cpus`: the processors used for measuring; `root`: the folder that contains proc and sys.
   explicit Conditions(std::span<const int> cpus, std::filesystem::path root = "/");
 
   /// One line for each thing that makes times doubtful: a CPU quota of the cgroup; a frequency governor other than
-  /// performance; and, since the watch began, other work on hardware threads that share a core with those measured on,
-  /// time that a hypervisor took, the busiest other process. What the system does not tell is left out.
+  /// performance; and, since the watch began, other work on hardware threads that share a core with the processors used
+  /// for measuring, time that a hypervisor took, and the busiest other process. Omits what the system does not report.
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
@@ -35,7 +35,7 @@ class Conditions {
 
   [[nodiscard]] std::map<int, Ticks> processors() const;
   [[nodiscard]] std::map<int, Process> processes() const;
-  /// Processors that the cgroup grants; nothing if the quota is the whole machine or more.
+  /// The processors that the cgroup grants; empty if the quota is the whole machine or more.
   [[nodiscard]] std::string quota() const;
   [[nodiscard]] std::string governor() const;
   [[nodiscard]] std::string siblings(const std::map<int, Ticks>& now) const;

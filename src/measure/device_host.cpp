@@ -64,7 +64,7 @@ std::optional<KernelTime> DeviceHost::kernel_time(Work& work) {
 }
 
 KernelRecords DeviceHost::kernels(Work& work, std::span<const KernelMetric> metrics) {
-  work.call();  // what a first call loads or allocates is not recorded
+  work.call();  // excludes what a first call loads or allocates from the records
   device_.finish();
   KernelRecords records = device_.kernels([&] { work.call(); }, metrics);
   timed_until_ = now();

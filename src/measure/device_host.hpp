@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceHost: a device as the host of a session. The thread that drives it decides nothing about a time, so neither
-// binding nor lost processors matter; what has to be watched is the device itself.
+// DeviceHost: a device as the host of a session. The thread that drives it does not affect a time, so neither binding
+// nor lost processors matter; only the device itself has to be watched.
 #pragma once
 
 #include "device_timer.hpp"
@@ -13,17 +13,17 @@ namespace benanza::bench {
 
 class DeviceHost final : public Host {
  public:
-  /// Real work before anything is measured: clocks rise within that time.
+  /// Real work before anything is measured; clocks rise within this time.
   static constexpr Seconds warm_up{1.0};
-  /// A device that was idle for longer may have lowered its clocks: before it is measured, it works for this share of
-  /// that time, and for `longest_warm_up` at most. Where plans are selected, each of them follows such a pause.
+  /// A device that was idle for longer may have lowered its clocks. Before it is measured, it works for this share of
+  /// the idle time, but at most for `longest_warm_up`. During selection, every plan follows such a pause.
   static constexpr Seconds longest_idle{50e-3}, longest_warm_up{50e-3};
   static constexpr double warm_up_share = 0.1;
-  /// Long enough to tell a clock (`Device::clock_hz`), so that a low one is seen.
+  /// Long enough to read a clock (`Device::clock_hz`), so that a low one is seen.
   static constexpr Seconds shortest_window{2e-3};
 
   using Clock = std::function<Seconds()>;
-  /// `clock` is monotonic.
+  /// `clock` must be monotonic.
   explicit DeviceHost(Device& device, Clock clock = steady_time);
   [[nodiscard]] static Seconds steady_time();
 
@@ -48,7 +48,7 @@ class DeviceHost final : public Host {
   [[nodiscard]] KernelRecords kernels(Work& work, std::span<const KernelMetric> metrics) override;
 
  private:
-  /// To be called before anything is timed. What runs untimed in between (checks, uploads) keeps no clock up.
+  /// To be called before anything is timed. Untimed work in between (checks, uploads) does not keep the clocks up.
   void wake();
 
   Device& device_;

@@ -31,7 +31,7 @@ std::vector<const void*> buffers_of(const Work& work) {
   return result;
 }
 
-/// Calls of a walk from position 0, after which the buffers are where they were.
+/// The number of calls that traverse the region once from position 0, after which the buffers are where they were.
 std::int64_t walk_of(const Work& work) {
   const Rotation& rotation = work.rotation;
   return rotation.step == 0 ? 1 : static_cast<std::int64_t>(std::max<std::size_t>(1, rotation.region / rotation.step));
@@ -57,7 +57,7 @@ std::optional<DeviceTimer::Blocks> DeviceTimer::blocked(std::int64_t count, std:
       if (const double clock = device_.clock_hz(); clock > 0) result.clock_hz = clock;
       done += next;
       failed = 0;
-    } else if (next > 1) {  // calls of more kernels than is known may fill the queue
+    } else if (next > 1) {  // calls with more kernels than known may fill the queue
       at_once = next / 2;
     } else if (++failed > retries) {
       at_once = 0;
@@ -94,11 +94,11 @@ std::int64_t DeviceTimer::measure_queue() {
   constexpr std::int64_t step = 64;
   device_.block(block_time_out);
   std::int64_t queued = 0;
-  const auto limit = std::chrono::duration<double>(block_time_out.value / 8);  // launches take microseconds
+  const auto limit = std::chrono::duration<double>(block_time_out.value / 8);  // a launch takes microseconds
   while (queued < longest_queue) {
     const auto start = Clock::now();
     device_.launch_empty(step);
-    if (Clock::now() - start > limit) break;  // the queue was full: the launch had to wait for the block's end
+    if (Clock::now() - start > limit) break;  // the queue was full: the launch had to wait until the block ended
     queued += step;
   }
   static_cast<void>(device_.release_block());
@@ -110,7 +110,7 @@ DeviceTimer::Known& DeviceTimer::known(Work& work) {
   const auto found = known_.find(work.plan);
   if (found != known_.end()) return found->second;
   std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });
-  work.call();  // whatever a library loads at its first call
+  work.call();  // loads whatever a library loads at its first call
   device_.finish();
   Known& made = known_[work.plan];
   made.at_once = floors_.queue;
@@ -159,13 +159,13 @@ Recording* DeviceTimer::recorded(Work& work, std::int64_t calls) {
   auto graph = device_.record([&] {
     for (std::int64_t i = 0; i < calls; ++i) work.call();
   });
-  if (graph == nullptr) return nullptr;  // no memory for so many, say: one call was recorded before
-  if (step == 0) graph->replay();        // the first one may load
+  if (graph == nullptr) return nullptr;  // not enough memory for so many, for example: one call was recorded before
+  if (step == 0) graph->replay();        // the first replay may load code
   device_.finish();
   std::int64_t kernels = graph->kernels();
   for (const auto& each : kept_) kernels += each.graph->kernels();
-  // What is kept stays until its plan goes: rounds come by all plans in turn, and what was not used for longest is what
-  // comes next.
+  // A kept graph stays until its plan is destroyed. Rounds visit all plans in turn, so the least recently used graph is
+  // the one that is needed next.
   Recorded& place = kernels <= most_kept ? kept_.emplace_back() : passing_;
   place = {.plan = work.plan, .step = step, .buffers = std::move(buffers), .calls = calls, .graph = std::move(graph)};
   return place.graph.get();
@@ -183,22 +183,22 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
   std::optional<Blocks> events, replays;
   std::int64_t in_graph = calls_to_record(plan, calls, walk);
   Recording* graph = in_graph > 0 ? recorded(work, in_graph) : nullptr;
-  // A library's call may take the processor ten times as long as the device: where a graph has all calls, events time
-  // some of them.
+  // A library's call may take the processor ten times as long as the device, so if a graph contains all calls, events
+  // time only some of them.
   const std::int64_t queued_calls =
       graph != nullptr ? (calls + calls_for_each_queued - 1) / calls_for_each_queued : calls;
   if (plan.at_once > 0)
     events = blocked(queued_calls, plan.at_once, [&](std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i) work.call();
     });
-  if (plan.at_once == 0 && graph == nullptr) {  // events cannot time the calls: a longer graph is worth making
+  if (plan.at_once == 0 && graph == nullptr) {  // events cannot time the calls, so a longer graph is worth its cost
     in_graph = calls_to_record(plan, calls, walk);
     if (in_graph > 0) graph = recorded(work, in_graph);
   }
   std::int64_t replayed = 0;
   if (graph != nullptr) {
-    replayed = (calls + in_graph - 1) / in_graph;  // a graph is one launch: replays whole, rounded up, and counted
-    if (walk > 1) graph->replay();                 // not timed: what the events left in the caches goes
+    replayed = (calls + in_graph - 1) / in_graph;  // a graph is one launch: the number of whole replays, rounded up
+    if (walk > 1) graph->replay();                 // not timed: evicts what the events left in the caches
     std::int64_t at_once = 1;
     replays = blocked(replayed, at_once, [&](std::int64_t) { graph->replay(); });
     if (walk > 1) work.move_to(0);  // where the replays ended

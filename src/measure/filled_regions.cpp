@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t seed = 2020;
 
-/// Places operands in their regions. `region`: where one of at least some bytes begins.
+/// Places operands in their regions. `region`: returns where a region of at least so many bytes begins.
 template <class RegionAt>
 std::vector<const void*> placed(const std::vector<Operand>& operands, std::span<const std::size_t> bytes,
                                 bool on_device, RegionAt region) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FilledRegions: the memory that row-major inputs lie in: one region for each kind of contents, filled once and shared
-// by all layers, since random data is as good for one layer as for the next. A region grows with the largest layer, and
-// may move then: pointers hold until the next call.
+// FilledRegions: the memory of row-major inputs: one region for each kind of contents, filled once and shared by all
+// layers, since random data serves any layer. A region grows with the largest layer, and may move when it grows:
+// pointers are valid until the next call.
 #pragma once
 
 #include "placement.hpp"
@@ -17,7 +17,7 @@
 
 namespace benanza::bench {
 
-/// Operands of equal regions are filled alike, and share memory.
+/// Operands with equal regions are filled alike, and share memory.
 using Region = std::tuple<DataType, Contents, std::int64_t, int>;
 [[nodiscard]] inline Region region_of(const Operand& operand) {
   return {operand.type, operand.contents, operand.limit, operand.exponent};
@@ -25,15 +25,15 @@ using Region = std::tuple<DataType, Contents, std::int64_t, int>;
 
 class FilledRegions {
  public:
-  /// `memory`: where calls' buffers lie, null for the processor's.
+  /// `memory`: where calls' buffers lie; null means the processor's memory.
   explicit FilledRegions(Memory* memory) : memory_(memory) {}
 
-  /// The region of an operand where calls read it, of at least this many bytes.
+  /// The region from which calls read an operand, of at least this many bytes.
   [[nodiscard]] std::byte* for_calls(const Operand& operand, std::size_t bytes);
-  /// Operands where calls read them; each has room for as many bytes as `bytes` says.
+  /// The operands where calls read them; operand i occupies at least `bytes[i]` bytes.
   [[nodiscard]] std::vector<const void*> for_calls(const std::vector<Operand>& operands,
                                                    std::span<const std::size_t> bytes);
-  /// Operands in the processor's memory. Where calls read operands of their own size, they have the same values.
+  /// Operands in the processor's memory. They have the same values as where calls read operands of their own size.
   [[nodiscard]] std::vector<const void*> plain(const std::vector<Operand>& operands);
 
  private:

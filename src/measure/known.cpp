@@ -34,7 +34,7 @@ bool is_known(const Layer& layer, std::span<const Measurement> rows, const Quest
   const bool with_all_threads =
       !any(of_plans) || any([&](const Measurement& row) { return row.has_plan() && row.threads == question.threads; });
   if (!asked || !with_all_threads || (question.certain && cut_short)) return false;
-  // A failure may pass, but only who asks for more waits for another try.
+  // A failure may be temporary, but only a caller that asks for more waits for another try.
   const bool none_runs = !any(
       [&](const Measurement& row) { return question.certain ? row.status != RowStatus::unsupported : row.measured(); });
   return none_runs || std::all_of(states.begin(), states.end(), [&](CacheState cache) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LazyPlan: a plan that is built when the tuner gets to it, once for all cache states in which it competes.
+// LazyPlan: a plan that is built when the tuner first needs it, once for all cache states in which it competes.
 #pragma once
 
 #include "host.hpp"
@@ -15,10 +15,10 @@ namespace benanza::bench {
 
 class LazyPlan {
  public:
-  /// `listing`: the part that this draft has in the time that listing all of them took.
+  /// `listing`: this draft's share of the time that listing all drafts took.
   LazyPlan(PlanDraft draft, Seconds listing) : draft_(std::move(draft)), preparation_(listing) {}
 
-  /// Builds the plan at the first call. Returns why there is none; throws what the backend throws, and an
+  /// Builds the plan at the first call. Returns the reason if there is none. Throws what the backend throws, and an
   /// EnvironmentError at later calls.
   [[nodiscard]] std::optional<Unsupported> build(const Host& host) {
     if (draft_.build) {
@@ -32,7 +32,7 @@ class LazyPlan {
     if (plan_ == nullptr && !why_) throw EnvironmentError("could not be built in another cache state");
     return why_;
   }
-  /// Once it is built.
+  /// Only after it is built.
   [[nodiscard]] const Plan& get() const { return *plan_; }
   [[nodiscard]] Seconds preparation() const { return preparation_; }
 

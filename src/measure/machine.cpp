@@ -73,12 +73,12 @@ std::string hypervisor() {
     for (int i = 0; i < 4; ++i)
       if (const char c = static_cast<char>(word >> 8 * i & 0xFF); c > ' ' && c < 127) vendor += c;
   for (const std::string_view name : {"KVM", "VMware", "Xen", "Microsoft"})
-    if (vendor.starts_with(name)) return std::string(name);  // some repeat themselves to fill twelve letters
+    if (vendor.starts_with(name)) return std::string(name);  // some names are repeated to fill twelve letters
   return vendor.empty() ? "a hypervisor" : vendor;
 }
 #endif
 
-/// Named as oneDNN names them.
+/// Uses oneDNN's names.
 std::string widest_isa() {
 #if defined(__x86_64__)
   const Leaf7 leaf;
@@ -129,7 +129,7 @@ std::string joined(std::span<const int> numbers) {
 }  // namespace
 
 std::vector<Cache> caches_of(std::span<const int> cpus) {
-  static_cast<void>(benanza::cpus());  // reads the affinity before anything is bound
+  static_cast<void>(benanza::cpus());  // reads the affinity before any thread is bound
   const Topology topology = load_topology();
   std::map<std::pair<int, const hwloc_obj*>, Cache> found;
   for (const int cpu : cpus) {

@@ -39,8 +39,8 @@ std::string utc_now() {
 }
 
 /// A session measures the ceilings when it begins, if they are not known, and when it ends, if it is long enough or its
-/// rows contradict them: the first time may meet a slow phase, and a ceiling that is too low makes a floor that is too
-/// high.
+/// rows contradict them. The first measurement may fall into a slow phase, and a ceiling that is too low makes a floor
+/// that is too high.
 struct Looks {
   Seconds each{};
   bool at_end = false;
@@ -53,7 +53,7 @@ struct Looks {
   }
 };
 
-/// The thread counts of which a ceiling is not known yet.
+/// The thread counts for which a ceiling is not known yet.
 std::vector<int> unknown_counts(const MeasureOptions& options, std::span<const int> counts) {
   const std::vector<MultiplyAdd> types = multiply_adds(this_machine().isa);
   std::vector<int> missing;
@@ -69,7 +69,7 @@ std::vector<int> unknown_counts(const MeasureOptions& options, std::span<const i
   return missing;
 }
 
-/// Ceilings of the thread counts, within `time` from now; `start` is the session's.
+/// Ceilings of the thread counts, within `time` from now; `start` is the start of the session.
 std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions& options, std::span<const int> counts,
                                       Seconds time, Seconds start) {
   if (counts.empty()) return {};
@@ -86,7 +86,7 @@ std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions
   return measure_ceilings(host.pool(), counts, host.available_memory(), time, options.stop, report);
 }
 
-/// The same of a device, by its own kernels. `warnings` get those that could not be measured.
+/// The same for a device, by its own kernels. `warnings` receives those that could not be measured.
 std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors, const MeasureOptions& options,
                                       std::vector<std::string>& warnings) {
   std::vector<CeilingRow> rows;
@@ -102,7 +102,7 @@ std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors
   }
   for (const auto& [what, floor] : {std::pair("floor", floors.event), std::pair("launch", floors.launch),
                                     std::pair("graph-launch", floors.graph_launch)}) {
-    if (floor.value > 0)  // no graph, no floor of it
+    if (floor.value > 0)  // without a graph, there is no floor for it
       rows.push_back({.quantity = CeilingQuantity::timer(what),
                       .algorithm = "events,threads=1",
                       .threads = 1,
@@ -111,7 +111,7 @@ std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors
   return rows;
 }
 
-/// Where all the backends' plans run; null for the processor.
+/// The device of all backends' plans; null for the processor.
 std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>> backends) {
   std::shared_ptr<Device> device;
   const Backend* first = nullptr;
@@ -127,21 +127,21 @@ std::shared_ptr<Device> device_of(std::span<const std::shared_ptr<const Backend>
   return device;
 }
 
-/// What is known, then what the run measured.
+/// The known ceilings, then those that the run measured.
 std::vector<CeilingRow> all_ceilings(const Run& run, const MeasureOptions& options) {
   std::vector<CeilingRow> all = options.ceilings.value_or(std::vector<CeilingRow>{});
   all.insert(all.end(), run.ceilings.begin(), run.ceilings.end());
   return all;
 }
 
-/// Whether some row beats a ceiling by more than it may raise it.
+/// Whether some row exceeds a ceiling by more than it may raise it.
 bool contradicts_ceilings(const Run& run, const MeasureOptions& options) {
   CeilingCheck check(all_ceilings(run, options));
   return std::any_of(run.rows.begin(), run.rows.end(),
                      [&](const Measurement& row) { return !check.contradictions(row).empty(); });
 }
 
-/// Rows that raise what is known or was just measured.
+/// Adds rows that raise a ceiling that is known or was just measured.
 void add_raised(Run& run, const MeasureOptions& options) {
   std::vector<CeilingRow> all = all_ceilings(run, options);
   const std::ptrdiff_t known = std::ssize(all) - std::ssize(run.ceilings);
@@ -149,8 +149,8 @@ void add_raised(Run& run, const MeasureOptions& options) {
   run.ceilings.assign(all.begin() + known, all.end());
 }
 
-/// The options with what an earlier try of the session left, if it was on this machine with these versions; the run
-/// gets its ceilings.
+/// The options with the results of an earlier try of the session, if it ran on this machine with these versions; the
+/// run gets its ceilings.
 MeasureOptions taking_up(Run& run, MeasureOptions options) {
   if (!options.earlier) return options;
   ResultDatabase database;
@@ -177,8 +177,8 @@ std::vector<CeilingRow> read_round_trips(ThisHost& host, std::span<const int> co
   return rows;
 }
 
-/// What doubts the times of a run whose threads were far from each other when it began and when it ended. Empty: they
-/// were not.
+/// A warning about the times of a run whose threads were far from each other both when it began and when it ended;
+/// empty if they were not.
 std::string distance_warning(std::span<const CeilingRow> before, std::span<const CeilingRow> after,
                              std::span<const CeilingRow> all) {
   for (const auto& row : before) {
@@ -197,7 +197,7 @@ std::string distance_warning(std::span<const CeilingRow> before, std::span<const
   return {};
 }
 
-/// Layers that were not reached this time have the rows of the earlier try.
+/// Gives layers that were not reached this time the rows of the earlier try.
 void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted> wanted) {
   if (!options.earlier) return;
   std::set<std::string> missing;
@@ -206,12 +206,12 @@ void add_earlier(Run& run, const MeasureOptions& options, std::span<const Wanted
   for (const auto& row : options.earlier->rows) {
     if (!missing.contains(row.signature)) continue;
     run.rows.push_back(row);
-    run.rows.back().rounds_s.clear();  // those of another pass
+    run.rows.back().rounds_s.clear();  // they belong to another pass
     if (row.measured()) run.rows.back().noisy = true;
   }
 }
 
-/// Conditions of the processors, and why there are no more of them.
+/// The conditions of the processors and, if their number is limited, the reason for that.
 std::vector<std::string> with_limit(std::vector<std::string> warnings) {
   if (!cpu_limit().empty()) warnings.insert(warnings.begin(), cpu_limit());
   return warnings;
@@ -280,7 +280,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     add_ceilings(
         product_peaks(host, product_types(wanted, true), 8192, backends, options, 1, device->highest_clock_hz()));
     session(host, start, 1, {});
-    run.machine.state = device->state();  // as it is under load
+    run.machine.state = device->state();  // the state under load
   } else {
     const Conditions conditions(cpus());
     ThisHost host(options.threads);

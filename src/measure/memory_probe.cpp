@@ -11,7 +11,7 @@ namespace benanza::bench {
 
 namespace {
 
-/// Loads of some 100 ns, and bytes at some 10 GB/s.
+/// Loads of some 100 ns each, and bytes at some 10 GB/s.
 constexpr int parts = 4, part_loads = 128;
 constexpr std::size_t part_bytes = std::size_t{128} * 1024, part_words = part_bytes / sizeof(std::uint64_t);
 

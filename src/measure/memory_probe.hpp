@@ -15,26 +15,25 @@ namespace benanza::bench {
 
 class MemoryProbe {
  public:
-  /// `beyond`: bytes after which no cache holds what was touched before them; that much is allocated and written.
-  /// `now`: a clock.
+  /// `beyond`: number of bytes after which no cache holds what was touched before them; this amount is allocated and
+  /// written. `now`: a clock.
   MemoryProbe(Bytes beyond, std::function<Seconds()> now);
 
-  /// Takes some 100 us on an idle machine. Each time is that of the fastest of a few parts, so that an interrupt, or
-  /// stores that are still on their way, are not taken for another process. Calls touch different lines until all were
-  /// touched.
+  /// Takes some 100 us on an idle machine. Each time is the fastest of a few parts, so that an interrupt, or pending
+  /// stores, are not mistaken for another process. Calls touch different lines until all have been touched.
   [[nodiscard]] MemoryTimes read();
-  /// Reads this many bytes in a row, or somewhat more, and times nothing.
+  /// Reads this many bytes or slightly more in a row, without timing.
   void walk(Bytes bytes);
 
  private:
   void walk_part();
 
   detail::MemoryBlock block_;
-  std::span<std::uint64_t> words_;  ///< in it; all 1
+  std::span<std::uint64_t> words_;  ///< in the block; all 1
   std::function<Seconds()> now_;
-  std::uint64_t place_ = 0;   ///< where the chase goes on; a pseudo-random number
-  std::size_t position_ = 0;  ///< where the walk goes on
-  std::uint64_t sum_ = 0;     ///< sum of what was read, so that nothing is optimised away
+  std::uint64_t place_ = 0;   ///< where the chase continues; a pseudo-random number
+  std::size_t position_ = 0;  ///< where the walk continues
+  std::uint64_t sum_ = 0;     ///< sum of the values read, so that nothing is optimized away
 };
 
 }  // namespace benanza::bench

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // MemorySentinel: tells whether another process uses the memory while rows whose data exceed the caches are measured,
-// by readings before and after each sample. What a reading takes depends on what ran before it: lines that have to be
-// written back, pages that are missing in the TLB. So readings are compared only with those after the same work. The
-// threshold follows from how much such readings differ on a quiet machine. A sample is contended if both readings are
-// slow, both in latency or both in bandwidth. Like Sentinel's, readings are kept and judged again by later ones.
+// by readings before and after each sample. The time of a reading depends on what ran before it: lines that have to be
+// written back, pages that are missing in the TLB. Therefore, readings are only compared with those after the same
+// work. The threshold follows from how much such readings differ on a quiet machine. A sample is contended if both
+// readings are slow, both in latency or both in bandwidth. As in Sentinel, readings are kept and judged again by later
+// ones.
 //
-// A process that is there from the first moment of a session to the last slows all of these readings alike. Therefore
-// others are taken at intervals, after a walk that leaves nothing in the caches of what ran before. What these usually
-// take is compared with what they took in earlier sessions.
+// A process that runs from the beginning of a session to its end slows all of these readings alike. Therefore,
+// additional readings are taken at intervals, after a traversal that evicts from the caches what ran before. Their
+// usual time is compared with that of earlier sessions.
 #pragma once
 
 #include "host.hpp"
@@ -27,14 +28,15 @@ class MemorySentinel {
   struct Level;
 
  public:
-  /// With fewer readings after the same work, none is slow.
+  /// With fewer readings after the same work, no reading is slow.
   static constexpr std::size_t least_readings = 4;
   /// A reading is slow if it exceeds the usual one by this share,
   static constexpr double least_excess = 0.25;
   /// and by this many times the typical distance of the 25th percentile from the 10th: 5 standard deviations of a
   /// normal distribution.
   static constexpr double spans = 8;
-  /// Readings at intervals that tell something of a session: some of them are more than a second apart.
+  /// The least number of readings at intervals that say something about a session: some of them are more than a second
+  /// apart.
   static constexpr std::size_t least_of_session = 7;
   /// A session is slow if its readings at intervals usually take this many times as long as those of earlier sessions.
   static constexpr double slow_session = 1.35;
@@ -51,19 +53,19 @@ class MemorySentinel {
     spans_.reset();
     return {&level, times};
   }
-  /// What readings at intervals usually took in earlier sessions; 0 where it is not known.
+  /// The usual times of readings at intervals in earlier sessions; 0 if not known.
   void know(MemoryTimes usual) { known_ = {usual.chase.value, usual.stream.value}; }
-  /// A reading at an interval.
+  /// Adds a reading at an interval.
   void watch(MemoryTimes times) { session_.add(times); }
-  /// What these usually take; 0 with too few of them.
+  /// The usual times of readings at intervals; 0 if there are too few of them.
   [[nodiscard]] MemoryTimes usual() const { return {.chase = {usual_of_session(0)}, .stream = {usual_of_session(1)}}; }
-  /// By what is known now. A sample without readings is quiet.
+  /// By the present knowledge. A sample without readings is quiet.
   [[nodiscard]] bool quiet(const std::optional<Reading>& before, const std::optional<Reading>& after) const {
     return !before || !after || !((slow(*before, 0) && slow(*after, 0)) || (slow(*before, 1) && slow(*after, 1)));
   }
 
  private:
-  /// Times of the chase and of the stream after one work, ascending.
+  /// Times of the chase and of the stream after one kind of work, ascending.
   struct Level {
     std::array<std::vector<double>, 2> sorted{};
     void add(MemoryTimes times) {
@@ -72,19 +74,20 @@ class MemorySentinel {
         sorted[i].insert(std::upper_bound(sorted[i].begin(), sorted[i].end(), values[i]), values[i]);
     }
     [[nodiscard]] double quantile(std::size_t i, double p) const { return detail::quantile_of_sorted(sorted[i], p); }
-    /// One of the shortest readings: the 5th percentile, and at least the fourth.
+    /// One of the shortest readings: the 5th percentile, but at least the fourth shortest.
     [[nodiscard]] double short_one(std::size_t i) const {
       return std::max(sorted[i][least_readings - 1], quantile(i, 0.05));
     }
-    /// From the 10th percentile to the 25th, relative. If the latter is slow beside the shortest readings, most may be
-    /// slow: then from the 5th percentile to the 10th, which is 0.6 times as far in a normal distribution.
+    /// The relative distance from the 10th percentile to the 25th. If the 25th is slow compared with the shortest
+    /// readings, most readings may be slow. In that case, the distance from the 5th percentile to the 10th, which is
+    /// 0.6 times as large in a normal distribution.
     [[nodiscard]] double span(std::size_t i) const {
       const double decile = quantile(i, 0.1), quartile = quantile(i, 0.25);
       const bool mostly_slow = quartile > (1 + least_excess) * short_one(i);
       return mostly_slow ? std::max(0.0, decile / short_one(i) - 1) / 0.6 : quartile / decile - 1;
     }
-    /// What readings usually take, if slow ones take `limit` times as long. Not the median: contended samples are taken
-    /// again, so that most readings may be slow. Where more than three quarters are, it is one of the shortest.
+    /// The usual time of readings, if slow ones take `limit` times as long. Not the median: contended samples are taken
+    /// again, so most readings may be slow. If more than three quarters are slow, it is one of the shortest.
     [[nodiscard]] double usual(std::size_t i, double limit) const {
       const double quartile = quantile(i, 0.25);
       return quartile > limit * short_one(i) ? short_one(i) : quartile;
@@ -102,12 +105,12 @@ class MemorySentinel {
   [[nodiscard]] double usual_of_session(std::size_t i) const {
     return session_.sorted[i].size() < least_of_session ? 0 : session_.usual(i, 1 + least_excess);
   }
-  /// How many times as long as in earlier sessions readings take; 1 where that is not slow, or not known.
+  /// How many times as long readings take as in earlier sessions; 1 if that is not slow, or not known.
   [[nodiscard]] double slowdown_of_session(std::size_t i) const {
     const double slowdown = known_[i] > 0 ? usual_of_session(i) / known_[i] : 1;
     return slowdown > slow_session ? slowdown : 1;
   }
-  /// The lower quartile of the spans: that of works during which the machine was mostly quiet.
+  /// The lower quartile of the spans: the span of works during which the machine was mostly quiet.
   [[nodiscard]] double typical_span(std::size_t i) const {
     if (!spans_) {
       spans_.emplace();
@@ -121,7 +124,7 @@ class MemorySentinel {
     return (*spans_)[i];
   }
 
-  std::map<std::string, Level> levels_;  // its values stay where they are: readings point to them
+  std::map<std::string, Level> levels_;  // values must not move: readings point to them
   Level session_{};                      // at intervals
   std::array<double, 2> known_{};
   mutable std::optional<std::array<double, 2>> spans_{};

@@ -37,7 +37,7 @@ const void* PackedOperands::packed(const std::string& key, bool constant, const 
     return found->second->data;
   }
   const std::size_t bytes = plan.inputs()[i].bytes + place_in_page(i, memory_ != nullptr) + 256;
-  // What the same call has been given stays, at the cost of the limit.
+  // Operands already given to the same call stay, even if that exceeds the limit.
   while (!entries_.empty() && kept_ + bytes > limit_ && entries_.back().used != calls_)
     forget(std::prev(entries_.end()));
   Entry entry{.key = key, .constant = constant, .block = detail::MemoryBlock(bytes, memory_), .used = calls_};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PackedOperands: operands in a library's own layout. Constants are kept from layer to layer, as long as they fit under
-// a limit; activations until another layer comes.
+// PackedOperands: operands in a library's own layout. Constants are kept across layers while they fit under a limit;
+// activations are kept until another layer comes.
 #pragma once
 
 #include <benanza/plan/backend.hpp>
@@ -16,12 +16,13 @@ namespace benanza::bench {
 
 class PackedOperands {
  public:
-  /// `limit`: bytes that may be kept. `memory`: where calls' buffers lie, null for the processor's.
+  /// `limit`: bytes that may be kept. `memory`: where calls' buffers lie; null means the processor's memory.
   PackedOperands(std::size_t limit, Memory* memory) : limit_(limit), memory_(memory) {}
 
-  /// To be called before the operands of a call. What they are stays until the next, even if that exceeds the limit.
+  /// To be called before the operands of a call. The call's operands stay until the next `begin_call`, even if they
+  /// exceed the limit.
   void begin_call(const std::string& layer);
-  /// Input `i` of a plan where calls read it, packed from `plain` unless it is kept under that key.
+  /// Input `i` of a plan, where calls read it; packed from `plain` unless it is kept under that key.
   [[nodiscard]] const void* packed(const std::string& key, bool constant, const Plan& plan, std::size_t i,
                                    const void* plain);
 
@@ -31,7 +32,7 @@ class PackedOperands {
     bool constant = false;
     detail::MemoryBlock block{};
     std::byte* data = nullptr;
-    std::uint64_t used = 0;  ///< by which call
+    std::uint64_t used = 0;  ///< the call that last used it
   };
   void pack(const Plan& plan, std::size_t i, const void* plain, std::byte* to);
   void forget(std::list<Entry>::iterator entry);
@@ -41,7 +42,7 @@ class PackedOperands {
   detail::MemoryBlock staging_{};
   std::string layer_{};
   std::uint64_t calls_ = 0;
-  std::list<Entry> entries_{};  // the one used last in front
+  std::list<Entry> entries_{};  // most recently used first
   std::map<std::string, std::list<Entry>::iterator> index_{};
   std::size_t kept_ = 0;
 };

@@ -22,14 +22,14 @@ struct alignas(64) TileShapes {
 };
 static_assert(sizeof(TileShapes) == 64);
 
-/// Linux gives a process the state of its tiles only when it asks for it.
+/// Linux gives a process the tile state only on request.
 bool may_use_tiles() {
   constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   static const bool permitted = syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
   return permitted;
 }
 
-// Four sums that do not depend on one another; 16 rows times 16 columns, `depth` products each.
+// Four independent sums; 16 rows times 16 columns, `depth` products each.
 #define BENANZA_TILES(function, features, instruction, depth)               \
   __attribute__((target(features))) double function(std::int64_t repeats) { \
     if (!may_use_tiles()) return 0;                                         \

@@ -34,7 +34,7 @@ double count_cycles(std::int64_t repeats) {
 #if defined(__x86_64__)
       asm volatile("add %1, %0"
                    : "+r"(sum)
-                   : "r"(one));  // adds two registers: additions of small constants may cost nothing
+                   : "r"(one));  // adds two registers, because additions of small constants may cost nothing
 #elif defined(__aarch64__)
       asm volatile("add %0, %0, %1" : "+r"(sum) : "r"(one));
 #else

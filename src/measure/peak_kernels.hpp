@@ -13,16 +13,16 @@
 
 namespace benanza::bench {
 
-/// How a stream of memory is walked. `source` and `target` areas are cut into `streams` parts that are walked side by
-/// side.
+/// How a stream of memory is traversed. `source` and `target` areas are cut into `streams` parts that are traversed
+/// side by side.
 enum class Traffic { read, write, copy, triad };
 
 struct PeakKernels {
   const char* isa = "";
-  /// Independent multiply-adds on registers only, `repeats` times; returns the FLOPs that were done.
+  /// Independent multiply-adds on registers only, `repeats` times; returns the number of FLOPs.
   double (*multiply_add)(std::int64_t repeats) = nullptr;
   double (*multiply_add_double)(std::int64_t repeats) = nullptr;
-  /// Walks `bytes` of each area once (a multiple of 16 x 256): reads a, writes y, y = a, or y = a + s b. Returns a
+  /// Traverses `bytes` of each area once (a multiple of 16 x 256): reads a, writes y, y = a, or y = a + s b. Returns a
   /// value that depends on what was read.
   float (*walk)(Traffic traffic, int streams, bool prefetch, bool non_temporal, const std::byte* a, const std::byte* b,
                 std::byte* y, std::size_t bytes) = nullptr;
@@ -38,19 +38,19 @@ extern const PeakKernels peak_kernels_avx512;
 struct MultiplyAdd {
   DataType type = DataType::f32;
   std::string name{};  ///< instruction and extension: `fma:avx2`
-  /// Returns the FLOPs that were done; 0 where the system does not let the process use the registers.
+  /// Returns the number of FLOPs; 0 if the system does not let the process use the registers.
   double (*run)(std::int64_t repeats) = nullptr;
 };
-/// The loops for a processor with this instruction set (Machine::isa): f32 and f64 first, then the other types that
-/// it multiplies. With AMX a type may have two, of vectors and of tiles.
+/// The loops for a processor with this instruction set (Machine::isa): f32 and f64 first, then the other types that it
+/// multiplies. With AMX, a type may have two loops, one on vectors and one on tiles.
 [[nodiscard]] std::vector<MultiplyAdd> multiply_adds(std::string_view isa);
-/// Those of AMX's tiles: i8 and bf16.
+/// The multiply-adds on AMX's tiles: i8 and bf16.
 [[nodiscard]] std::vector<MultiplyAdd> tile_multiply_adds();
 
-/// The widest that this processor has.
+/// The widest kernels that this processor supports.
 [[nodiscard]] const PeakKernels& peak_kernels();
 
-/// Dependent integer additions, one a cycle on every processor of the last decades; returns the cycles.
+/// Dependent integer additions, one per cycle on every processor of the last decades; returns the cycles.
 [[nodiscard]] double count_cycles(std::int64_t repeats);
 
 }  // namespace benanza::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiply-adds in other types than f32 and f64, one function for each instruction that does them. In assembly, since a
-// compiler would compute the same product once.
+// Multiply-adds in types other than f32 and f64, one function per instruction. In assembly, since a compiler would
+// compute the same product only once.
 #include "peak_kernels.hpp"
 
 #include <utility>
@@ -14,14 +14,14 @@ namespace benanza::bench {
 #if defined(__x86_64__)
 namespace {
 
-// Chains of sums: latency x units of the multiply-add, within the registers of AVX2. They are variables of one
-// statement of assembly, so that no compiler puts them in memory, whose stores would then be the peak.
+// Chains of sums: latency x units of the multiply-add, within the registers of AVX2. They are operands of a single
+// assembly statement, so that no compiler puts them in memory; otherwise the stores would be the peak.
 constexpr int chains = 12;
 #define BENANZA_EACH_CHAIN(what) \
   what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7) what(8) what(9) what(10) what(11)
 
-// `instructions(c)` add the products of %13 and %14 to the chain %c; %12 is scratch. A function each, since a string of
-// assembly cannot be a template argument.
+// `instructions(c)` add the products of %13 and %14 to the chain %c; %12 is scratch. One function each, since an
+// assembly string cannot be a template argument.
 #define BENANZA_MULTIPLY_ADD(function, features, Vector, registers, set, lanes, instructions)                       \
   __attribute__((target(features))) double function(std::int64_t repeats) {                                         \
     const Vector a = set(1), b = set(1);                                                                            \
@@ -36,7 +36,7 @@ constexpr int chains = 12;
   }
 
 // Without VNNI: products of bytes summed in pairs to 16 bits, the most that the extension multiplies at once; widening
-// the sums comes on top.
+// the sums is not included.
 #define BENANZA_BYTE_PAIRS(c) "vpmaddubsw %14, %13, %12\n\tvpaddw %12, %" #c ", %" #c "\n\t"
 #define BENANZA_BYTES(c) "vpdpbusd %14, %13, %" #c "\n\t"
 #define BENANZA_BYTES_AVX2(c) "%{vex%} vpdpbusd %14, %13, %" #c "\n\t"
@@ -68,7 +68,7 @@ std::vector<MultiplyAdd> multiply_adds(std::string_view isa) {
   std::vector<MultiplyAdd> result{{DataType::f32, instruction, widest.multiply_add},
                                   {DataType::f64, instruction, widest.multiply_add_double}};
 #if defined(__x86_64__)
-  // As in Machine::isa; each of AVX-512 has what those before it have.
+  // As in Machine::isa; each AVX-512 set includes those before it.
   constexpr std::string_view order[] = {"avx512_core", "avx512_core_vnni", "avx512_core_bf16", "avx512_core_fp16",
                                         "avx512_core_amx"};
   std::size_t level = 0;

@@ -15,13 +15,13 @@ namespace benanza::bench {
 
 namespace {
 
-/// Fewer rounds than these say less than the samples of the selection.
+/// Fewer rounds than this say less than the samples of the selection.
 constexpr std::size_t least_rounds = 4;
 /// A row whose p10 moves by more than this between groups is noisy.
 constexpr double noisy_share = 0.03;
 constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
-/// The median of each visit after the first one; NaN where all of it was contended.
+/// The median of each visit after the first one; NaN if all of it was contended.
 std::vector<double> visit_times(const Candidate& candidate, const Sampler& sampler, const Method& method) {
   std::vector<double> result;
   for (std::size_t v = 1; v < candidate.visits.size(); ++v) {
@@ -34,7 +34,7 @@ std::vector<double> visit_times(const Candidate& candidate, const Sampler& sampl
   return result;
 }
 
-/// How a row was timed: medians of what the other method tells, and of the clock.
+/// How a row was timed: medians of the other method's times, and of the clock.
 void describe_timing(Measurement& row, const Candidate& candidate, const Method& method) {
   row.method = method.name;
   if (method.name.empty()) return;
@@ -149,7 +149,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
     for (auto& candidate : task.candidates)
       if (candidate.chosen && candidate.competes()) entries.push_back({&task, &candidate});
   if (entries.empty()) return;
-  // Rows of one thread count follow each other: fewer changes of threads, fewer readings of the sentinel.
+  // Rows of equal thread counts follow each other: fewer changes of threads, fewer readings of the sentinel.
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.candidate->row.threads < b.candidate->row.threads; });
 
@@ -196,16 +196,16 @@ void Rounds::ask_referee(std::vector<Entry>& entries) {
   if (!place_.options().referee) return;
   for (auto& entry : entries) {
     if (!entry.candidate->competes() || place_.over(place_.options().budget)) continue;
-    if (entry.candidate->row.cache != CacheState::hot) continue;  // the few calls that it records are not a whole walk
+    if (entry.candidate->row.cache != CacheState::hot) continue;  // its few calls are not a whole traversal
     place_.trying(entry.candidate->row.name());
     try {
       Work work = place_.work(*entry.task, *entry.candidate, false);
       const auto time = place_.host().kernel_time(work);
-      if (!time) return;  // nor for any other
+      if (!time) return;  // nor is there one for any other entry
       entry.candidate->row.kernels = time->whole;
       entry.candidate->row.empty_kernels = time->empty;
     } catch (...) {
-      static_cast<void>(place_.reason());  // throws for a lost device; otherwise the row stands without a referee
+      static_cast<void>(place_.reason());  // throws for a lost device; otherwise, the row remains without a referee
     }
   }
 }
@@ -217,7 +217,7 @@ void Rounds::ask_kernels(std::vector<Entry>& entries) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto& [task, candidate] = entries[i];
     if (options.stop.stop_requested()) return;
-    // Not the row's own name: a crash here must not cost a row that was timed.
+    // Not the row's own name: a crash here must not cost a row that has been timed.
     const std::string name = "kernels of " + candidate->row.name();
     if (!candidate->competes() || options.crashing_plans.contains(name)) continue;
     place_.trying(name);
@@ -229,7 +229,7 @@ void Rounds::ask_kernels(std::vector<Entry>& entries) {
       missing = records.missing;
       candidate->row.kernel_launches = std::move(records.launches);
     } catch (...) {
-      missing = place_.reason();  // the row stands without
+      missing = place_.reason();  // the row remains without kernels
     }
     if (missing.empty()) continue;
     const bool none = candidate->row.kernel_launches.empty();

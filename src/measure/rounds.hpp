@@ -15,8 +15,8 @@ namespace benanza::bench {
 
 class Rounds {
  public:
-  /// This many where the budget allows, in groups that begin apart from each other, since what disturbs a machine comes
-  /// in phases.
+  /// This many if the budget allows, in groups whose starts are apart from each other, since disturbances of a machine
+  /// come in phases.
   static constexpr std::size_t wanted = Tuner::rounds_to_come, groups = 4, most = 160;
   static constexpr Seconds group_distance{0.5};
   /// More rounds follow, as long as the budget allows, while the total moves by more than this between groups.
@@ -37,14 +37,14 @@ class Rounds {
     TuningTask* task = nullptr;
     Candidate* candidate = nullptr;
   };
-  /// False if it was cut short.
+  /// Returns false if it was cut short.
   bool round(std::vector<Entry>& entries, std::size_t number);
   [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
-  /// Without enough rounds in which the threads of a candidate were near each other, all count.
+  /// If there are too few rounds in which the threads of a candidate were near each other, all rounds count.
   void accept_distant_if_needed(const std::vector<Entry>& entries);
-  /// Asks the device what the chosen plans' kernels take.
+  /// Asks the device for the times of the chosen plans' kernels.
   void ask_referee(std::vector<Entry>& entries);
-  /// Asks it for the kernels and counters that the options want, whatever is left of the budget.
+  /// Asks the device for the kernels and counters that the options request, whatever is left of the budget.
   void ask_kernels(std::vector<Entry>& entries);
   [[nodiscard]] double uncertainty(const std::vector<TuningTask>& tasks, std::size_t done) const;
   void pause(Seconds time);
@@ -54,14 +54,14 @@ class Rounds {
   Workplace& place_;
 };
 
-/// The time of each round; NaN where it was contended or missing.
+/// The time of each round; NaN if it was contended or missing.
 [[nodiscard]] std::vector<double> round_times(const Candidate& candidate, const Sampler& sampler, const Method& method);
 
-/// All rows that `finished_row` gives.
+/// All rows that `finished_row` returns.
 [[nodiscard]] std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks, const Sampler& sampler);
-/// The finished row: quantiles over the rounds of a chosen plan where there are enough of them (what was selected by
-/// its samples is flattered by them), otherwise over the samples of the selection; without any, the row that an earlier
-/// try of the session left. Nothing for a candidate that was never timed nor excluded.
+/// The finished row. Quantiles over the rounds of a chosen plan if there are enough of them; otherwise over the samples
+/// of the selection, which flatter a plan that was selected by them. Without any samples, the row that an earlier try
+/// of the session left. Empty for a candidate that was neither timed nor excluded.
 [[nodiscard]] std::optional<Measurement> finished_row(const Candidate& candidate, const Sampler& sampler);
 
 }  // namespace benanza::bench

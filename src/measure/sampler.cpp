@@ -10,13 +10,13 @@ namespace benanza::bench {
 namespace {
 
 constexpr int most_discarded = 8;
-/// Calls that are not faster than the ones before by more than this are stable.
+/// Calls are stable if they are not faster than the ones before by more than this.
 constexpr double stable_share = 0.97;
 /// One window of at least this length is discarded: what is not warm after it never will be.
 constexpr Seconds long_window{5e-3};
-/// The longest that another process keeps a processor at a time, roughly.
+/// The longest time, roughly, for which another process keeps a processor.
 constexpr Seconds scheduler_slice{50e-3};
-/// A processor that waits for the memory may lower its clock, to 0.6 of the best on a Zen 3. The clock is back after
+/// A processor that waits for the memory may lower its clock, to 0.6 of the best on a Zen 3. The clock recovers after
 /// about 2 ms of arithmetic.
 constexpr Seconds clock_recovery{4e-3};
 
@@ -120,7 +120,7 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
   host_.watch();
   sample.window = host_.window(*work_, calls);
   sample.time = sample.window.time;
-  // A call that waits for other processes may give them its processor.
+  // A call that waits for other processes may yield its processor to them.
   sample.disturbed = !work_->accompanied() && host_.disturbed(sample.time * static_cast<double>(calls));
 }
 
@@ -131,8 +131,8 @@ std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
   result.memory_before = read_memory(false);
   warm_up(1, expected);
   const Seconds wanted = std::max(host_.least_window(), floors_per_window * host_.timer_floor());
-  // A window that another process interrupted looks long enough with too few calls: two have to be, unless they are
-  // longer than what schedulers take.
+  // A window that another process interrupted looks long enough with too few calls. Therefore, two must be long enough,
+  // unless they are longer than a scheduler's time slice.
   const int windows = host_.is_shared() ? 2 : 1;
   std::int64_t calls = 1;
   for (int enough = 0; enough < windows;) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampler: takes one sample: N calls in a timed window, between two readings of the sentinel.
 //
-// Threads of two runtimes would disturb each other: GNU OpenMP's workers poll for milliseconds after a region, which is
-// how they start the next one within a microsecond. Making them passive (OMP_WAIT_POLICY, read when the library is
-// loaded, so only by starting the program again) would time something that no engine runs. Therefore the team polls as
-// it likes while its own calls follow one another, and is ended (omp_pause_resource_all) before anything else runs, the
-// sentinel included; the calls that are discarded before a window bring it back. The own pools sleep within
-// microseconds of their last region, and are waited for.
+// Threads of two runtimes would disturb each other: GNU OpenMP's workers poll for milliseconds after a region, which
+// lets them start the next one within a microsecond. Making them passive (OMP_WAIT_POLICY, read when the library is
+// loaded, so only by restarting the program) would time something that no engine runs. Therefore, the team may poll
+// while its own calls follow one another, and is ended (omp_pause_resource_all) before anything else runs, including
+// the sentinel; the discarded calls before a window bring it back. The own pools sleep within microseconds of their
+// last region, and the sampler waits for that.
 #pragma once
 
 #include "host.hpp"
@@ -28,73 +28,73 @@ struct Sample {
   Seconds time{};   ///< time of one call
   Window window{};  ///< how it was taken
   Sentinel::Reading before{}, after{};
-  Seconds trip_before{}, trip_after{};  ///< round trips between its threads; 0: it has one thread, or a device's
+  Seconds trip_before{}, trip_after{};  ///< round trips between its threads; 0 if it has one thread, or a device's
   std::optional<MemorySentinel::Reading> memory_before{}, memory_after{};  ///< if its data exceed the caches
-  bool disturbed = false;  ///< threads lost their processors to others meanwhile, which the sentinel may miss
+  bool disturbed = false;  ///< threads lost their processors to others in the meantime, which the sentinel may miss
 };
 
 class Sampler {
  public:
-  /// A window is at least this many timer floors (docs/measuring.md, "Samples"): 100 would do, the rest is margin for
-  /// calls that become faster.
+  /// A window is at least this many timer floors (docs/measuring.md, "Samples"): 100 would suffice, the rest is margin
+  /// for calls that become faster.
   static constexpr double floors_per_window = 500;
-  /// The reading after one sample is also the one before the next, unless it is older than this.
+  /// The reading after one sample also serves as the one before the next, unless it is older than this.
   static constexpr Seconds reading_holds{1e-3};
-  /// Discarded calls before a window last at least this long where threads have to gather: own pools poll for 40 us
+  /// If threads have to gather, the discarded calls before a window last at least this long: own pools poll for 40 us
   /// after a region.
   static constexpr Seconds gathering{100e-6};
 
-  /// Calls this long need no discarded ones: filling every cache takes a few milliseconds.
+  /// Calls this long need no discarded ones, since filling every cache takes a few milliseconds.
   static constexpr Seconds long_call{100e-3};
 
   /// `cached`: the size of the caches.
   Sampler(Host& host, Bytes cached) : host_(host), cached_(cached) {}
 
-  /// While rows leave the caches, the memory is read at intervals of at least this length for the whole session, and of
-  /// so many times what that takes: 32 MB of caches are settled in some 3 ms.
+  /// While rows exceed the caches, the memory is read throughout the session, at intervals of at least this length and
+  /// of at least this multiple of the time of a reading: settling 32 MB of caches takes some 3 ms.
   static constexpr Seconds memory_interval{0.5};
   static constexpr double memory_rest = 50;
 
-  /// Before samples of other work. `work` has to outlive them.
+  /// To be called before samples of other work. `work` must outlive them.
   void switch_to(Work& work);
-  /// The first sample of the current work, which finds N. `expected`: what one call took before. Throws what the plan
-  /// throws.
+  /// The first sample of the current work, which determines N. `expected`: the time of an earlier call. Throws what the
+  /// plan throws.
   [[nodiscard]] std::pair<Sample, std::int64_t> first_sample(Seconds expected);
-  /// One sample of the current work; after a switch, calls are discarded until they are stable, unless one is expected
-  /// to take so long that a first one is as good. Throws what the plan throws.
+  /// One sample of the current work. After a switch, calls are discarded until they are stable, unless one is expected
+  /// to take so long that the first one is as good. Throws what the plan throws.
   [[nodiscard]] Sample sample(std::int64_t calls, Seconds expected);
-  /// By what is known now: later readings may change it.
+  /// By the present knowledge: later readings may change the answer.
   [[nodiscard]] bool quiet(const Sample& sample) const {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after) &&
            memory_.quiet(sample.memory_before, sample.memory_after) && (accepts_distant_ || !distant(sample));
   }
-  /// Whether its threads were far from each other, before it and after it. Such phases last seconds or minutes.
+  /// Whether its threads were far from each other, both before and after it. Such phases last seconds or minutes.
   [[nodiscard]] bool distant(const Sample& sample) const {
     const auto trips = trips_.find(sample.before.kind->second);
     return trips != trips_.end() && trips->second.is_distant(sample.trip_before) &&
            trips->second.is_distant(sample.trip_after);
   }
-  /// Whether the same again would be no better at once: it is quiet, or of a phase that lasts.
+  /// Whether repeating the sample at once would not improve it: it is quiet, or belongs to a phase that lasts.
   [[nodiscard]] bool is_final(const Sample& sample) const { return quiet(sample) || distant(sample); }
-  /// From now on samples count as quiet although their threads were far from each other.
+  /// From now on, samples count as quiet even if their threads were far from each other.
   void accept_distant() { accepts_distant_ = true; }
   [[nodiscard]] bool accepts_distant() const { return accepts_distant_; }
-  /// The same by a reading taken now.
+  /// Whether threads are far from each other, by a reading taken now.
   [[nodiscard]] bool distant_now(int threads);
 
-  /// As Sentinel has it.
+  /// See Sentinel::know.
   void know(int threads, Seconds best) { sentinel_.know(threads, best); }
-  /// What a round trip between this many threads usually takes.
+  /// Sets the usual time of a round trip between this many threads.
   void know_round_trip(int threads, Seconds usual) { trips_.try_emplace(threads, usual); }
-  /// What readings of the memory usually take, in earlier sessions and in this one (MemorySentinel).
+  /// Sets the usual times of readings of the memory in earlier sessions (MemorySentinel).
   void know_memory(MemoryTimes usual) { memory_.know(usual); }
   [[nodiscard]] MemoryTimes usual_memory() const { return memory_.usual(); }
-  /// Relative wander of the processor's speed so far.
+  /// Relative variation of the processor's speed so far.
   [[nodiscard]] double wander() const { return sentinel_.wander(); }
 
  private:
   [[nodiscard]] Seconds window(std::int64_t calls);
-  /// A window that is watched.
+  /// Takes a window under watch.
   void take(Sample& sample, std::int64_t calls);
   void warm_up(std::int64_t calls, Seconds expected);
   [[nodiscard]] Sentinel::Reading reading_before();
@@ -102,24 +102,24 @@ class Sampler {
   /// `recovers`: the work before it may have lowered the clock, so a slow reading is repeated for some ms.
   [[nodiscard]] Sentinel::Reading read(const std::string& kind, int threads, bool recovers);
   [[nodiscard]] Seconds read_trip(int threads);
-  /// After the current work, or before it: that is after what precedes it in each round.
+  /// A reading after the current work or before it, that is, after the work that precedes it in each round.
   [[nodiscard]] std::optional<MemorySentinel::Reading> read_memory(bool after);
-  /// A reading for the whole session, if it is time for one; at first as many as tell something.
+  /// Takes a reading for the whole session, if one is due; the first time, as many as are needed to judge.
   void watch_memory();
 
   Host& host_;
   Bytes cached_;
   Sentinel sentinel_{};
   MemorySentinel memory_{};
-  std::map<int, RoundTrips> trips_{};  ///< by threads
+  std::map<int, RoundTrips> trips_{};  ///< by thread count
   bool accepts_distant_ = false;
   Work* work_ = nullptr;
   bool warm_ = false;                                     ///< calls of the current work are stable
-  std::optional<Sentinel::Reading> last_{};               ///< after the sample before
+  std::optional<Sentinel::Reading> last_{};               ///< after the previous sample
   Seconds last_trip_{};                                   ///< the same
   std::optional<MemorySentinel::Reading> last_memory_{};  ///< the same
   Seconds last_at_{}, last_memory_at_{};
-  std::optional<Seconds> next_watch_{};  ///< of the memory
+  std::optional<Seconds> next_watch_{};  ///< time of the next reading of the memory
 };
 
 }  // namespace benanza::bench

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentinel: tells quiet times from contended ones. A shared machine has slow phases of seconds in which samples look
-// tight, so their spread says nothing; a register-only loop of fixed length, which nothing of the measured layer can
-// slow down, tells how fast the processor is. Vector instructions lower the clock for a while, so a loop's time is
-// compared with others after the same kind of work at the same thread count: with what three quarters of them reach,
-// unless that is much slower than the best of them, as where much of a run is contended. A clock that boosts wanders by
-// some percent over minutes; were its best moments the standard, all others would be contended (Zen 5, 26 minutes: 56 %
-// of the samples, although each was tried four times). What it does to times is for their uncertainty to tell. The best
-// is what a twentieth of the readings reach: the least of 400,000 lies 6 % below their median. Readings are kept and
-// judged again by later ones: a run that starts in a slow phase is found out when the phase ends.
+// Sentinel: distinguishes quiet times from contended ones. A shared machine has slow phases of seconds in which samples
+// look consistent, so their spread does not show contention. A register-only loop of fixed length, which nothing of the
+// measured layer can slow down, shows how fast the processor is. Vector instructions lower the clock for a while, so a
+// loop's time is compared with others after the same kind of work at the same thread count: with what three quarters of
+// them reach, unless that is much slower than the best of them, as it is if much of a run is contended. A boosting
+// clock varies by some percent over minutes; if its best moments were the standard, all others would be contended (Zen
+// 5, 26 minutes: 56 % of the samples, although each was tried four times). The effect of this variation on times is
+// part of their uncertainty. The best is what a twentieth of the readings reach: the least of 400,000 lies 6 % below
+// their median. Readings are kept and judged again by later ones: a run that starts in a slow phase is detected when
+// the phase ends.
 #pragma once
 
 #include <benanza/detail/quantile.hpp>
@@ -27,10 +28,10 @@ class Sentinel {
  public:
   /// A loop's time must reach this share of the usual speed after the same kind of work.
   static constexpr double quiet_share = 0.97;
-  /// The usual speed is at least this share of the best: what a clock may wander.
+  /// The usual speed is at least this share of the best; a clock may vary by this much.
   static constexpr double wander_share = 0.92;
-  /// And this share of the best after any work: what clocks that follow the work can explain. Otherwise a kind of work
-  /// that was only seen in one slow phase would be its own standard.
+  /// It is also at least this share of the best after any work; clocks that depend on the work explain this much.
+  /// Otherwise, a kind of work that was only seen in one slow phase would be its own standard.
   static constexpr double clock_share = 0.7;
 
   /// Kind of work and thread count.
@@ -47,8 +48,8 @@ class Sentinel {
     if (time < any->second) any->second = time;
     return {&level->first, time};
   }
-  /// What the best reading is at a thread count, by a peak that is known: a session that lies in one slow phase from
-  /// end to end has no better reading of its own.
+  /// Sets the best reading at a thread count, derived from a known peak: a session that lies entirely in one slow phase
+  /// has no better reading of its own.
   void know(int threads, Seconds best) {
     const auto any = best_at_.try_emplace(threads, best).first;
     any->second = std::min(any->second, best);
@@ -62,8 +63,8 @@ class Sentinel {
     return time * clock_share <= any->second &&
            (level == levels_.end() ? time * wander_share <= any->second : time * quiet_share <= level->second.usual());
   }
-  /// Half the range of the processor's speed over all seconds but the outermost twentieths, relative; of a wandering
-  /// clock a layer that was measured within some seconds saw only a part.
+  /// Half the relative range of the processor's speed over all seconds, without the outermost twentieths. A layer that
+  /// was measured within some seconds saw only a part of a clock's variation.
   [[nodiscard]] double wander() const {
     std::vector<double> speeds;
     for (const auto& [kind, level] : levels_) level.add_speeds(speeds);
@@ -71,7 +72,7 @@ class Sentinel {
   }
 
  private:
-  /// What readings of one kind are compared with; times to 0.1 %.
+  /// The standard for readings of one kind; resolution of times: 0.1 %.
   class Level {
    public:
     void add(Seconds time, Seconds now) {
@@ -85,7 +86,7 @@ class Sentinel {
       usual_ = std::min(quantile(usual_part), quantile(best_part) / wander_share);
     }
     [[nodiscard]] Seconds usual() const { return usual_; }
-    /// Adds for every second that was usual its median, relative to the usual time.
+    /// Adds the median of every second with usual speed, relative to the usual time.
     void add_speeds(std::vector<double>& speeds) const {
       for (const double median : medians_)
         if (median * quiet_share <= usual_.value) speeds.push_back(median / usual_.value);
@@ -100,7 +101,7 @@ class Sentinel {
       slice_.clear();
     }
 
-    /// The least time that this part of the readings do not exceed.
+    /// The least time that this part of the readings does not exceed.
     [[nodiscard]] Seconds quantile(double part) const {
       std::size_t below = 0;
       for (const auto& [bucket, count] : counts_) {
@@ -114,10 +115,10 @@ class Sentinel {
     std::map<long, std::size_t> counts_;  // by the logarithm of the time
     std::size_t all_ = 0;
     Seconds usual_{}, slice_begin_{};
-    std::vector<double> slice_, medians_;  // readings of this second, medians of those before it
+    std::vector<double> slice_, medians_;  // readings of this second; medians of earlier seconds
   };
 
-  std::map<Kind, Level> levels_;  // its keys stay where they are: readings point to them
+  std::map<Kind, Level> levels_;  // keys must not move: readings point to them
   std::map<int, Seconds> best_at_;
 };
 

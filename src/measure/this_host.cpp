@@ -24,7 +24,7 @@ namespace {
 
 /// About 10 us of multiply-adds on registers.
 constexpr std::int64_t probe_repeats = 4000;
-/// A processor's reading is the quickest of this many: an interrupt is not a slow phase.
+/// The reading of a processor is the fastest of this many, because an interrupt is not a slow phase.
 constexpr int probe_runs = 3;
 
 std::vector<int> first_cpus(int threads) {
@@ -44,7 +44,7 @@ Seconds clock_now() {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
 }
 
-/// The least positive difference of two readings in a row.
+/// The least positive difference of two consecutive readings.
 Seconds least_step() {
   using Clock = std::chrono::steady_clock;
   auto least = Clock::duration::max();
@@ -56,15 +56,15 @@ Seconds least_step() {
   return {std::chrono::duration<double>(least).count()};
 }
 
-/// Time that the calling thread was on a processor.
+/// The processor time of the calling thread.
 Seconds thread_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return {static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9};
 }
 
-/// How long all threads of the process have waited for a processor (the second number of Linux's schedstat); 0 where
-/// the system does not tell.
+/// How long all threads of the process have waited for a processor (the second number of Linux's schedstat); 0 if the
+/// system does not report it.
 Seconds waited() {
   std::int64_t total = 0;
   std::error_code none;
@@ -76,7 +76,7 @@ Seconds waited() {
   return {static_cast<double>(total) * 1e-9};
 }
 
-/// What the cgroup still grants; nothing if it sets no limit.
+/// What the cgroup still grants; empty if it sets no limit.
 std::optional<double> cgroup_rest() {
   std::ifstream limit("/sys/fs/cgroup/memory.max"), used("/sys/fs/cgroup/memory.current");
   double most = 0, now = 0;
@@ -153,7 +153,7 @@ void ThisHost::watch() {
 }
 
 bool ThisHost::disturbed(Seconds window) {
-  constexpr double lost_share = 0.05;  // below it, quantiles over samples tell
+  constexpr double lost_share = 0.05;  // quantiles over samples deal with smaller shares
   const Seconds most = window * lost_share;
   return window - (thread_time() - own_time_) > most || (!alone() && waited() - waited_ > most);
 }
@@ -183,7 +183,7 @@ void ThisHost::pause(Seconds time) { std::this_thread::sleep_for(std::chrono::du
 std::vector<int> ThisHost::group_counts() const { return bench::group_counts(caches_of(cpus_), cpus_); }
 
 Bytes ThisHost::cached() const {
-  constexpr Bytes assumed{128.0 * (1 << 20)};  // where the system does not tell: more than most processors have
+  constexpr Bytes assumed{128.0 * (1 << 20)};  // if the system does not report caches: more than most processors have
   Bytes all{};
   for (const auto& cache : caches_of(cpus_)) all += cache.size;
   return all.value > 0 ? all : assumed;

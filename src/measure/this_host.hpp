@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ThisHost: the machine that the program runs on. While it lives the calling thread is bound; afterwards it may go
-// where it could before.
+// ThisHost: the machine that the program runs on. During its lifetime, the calling thread is bound; afterwards, its
+// former affinity is restored.
 #pragma once
 
 #include "host.hpp"
@@ -16,7 +16,7 @@ namespace benanza::bench {
 
 class ThisHost final : public Host {
  public:
-  /// `threads`: the most, 0 for one of each physical core.
+  /// `threads`: the most; 0 means one per physical core.
   explicit ThisHost(int threads);
   ~ThisHost() override;
   ThisHost(const ThisHost&) = delete;
@@ -43,9 +43,9 @@ class ThisHost final : public Host {
 
  private:
   void stay();
-  /// Null where there is too little memory for one.
+  /// Null if there is too little memory for a probe.
   [[nodiscard]] MemoryProbe* memory_probe(Bytes cached);
-  /// No thread but the calling one can be at work.
+  /// Whether no thread but the calling one can be at work.
   [[nodiscard]] bool alone() const { return staying_ && !own_pool_ran_; }
 
   cpu_set_t allowed_before_{};
@@ -55,8 +55,8 @@ class ThisHost final : public Host {
   std::optional<MemoryProbe> memory_probe_{};
   OpenmpTeam team_{};
   Seconds timer_floor_{};
-  Seconds own_time_{};         ///< time of the calling thread on a processor, when the watch began
-  Seconds waited_{};           ///< all threads, for processors, when the watch began
+  Seconds own_time_{};         ///< processor time of the calling thread when the watch began
+  Seconds waited_{};           ///< time that all threads had waited for processors when the watch began
   bool staying_ = false;       ///< the calling thread is bound to the first processor
   bool own_pool_ran_ = false;  ///< threads of a pool may still be polling
 };

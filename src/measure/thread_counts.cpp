@@ -34,7 +34,7 @@ std::vector<int> group_counts(std::span<const Cache> caches, std::span<const int
   for (const auto& cache : caches)
     if (const int held = held_by(cache); held > 1 && held < std::ssize(cpus)) level = std::max(level, cache.level);
   std::set<int> counts;
-  int held = 0;  // by the groups so far
+  int held = 0;  // in the groups so far
   for (const auto& cache : caches) {
     if (level == 0 || cache.level != level) continue;
     held += held_by(cache);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread counts: how many threads plans are tried with, and ceilings measured with.
+// Thread counts: the numbers of threads with which plans are tried and ceilings are measured.
 #pragma once
 
 #include "caches.hpp"
@@ -9,12 +9,12 @@
 
 namespace benanza::bench {
 
-/// Those of ceilings: 1, 2, 4 ... and `most` itself.
+/// For ceilings: 1, 2, 4 ... and `most` itself.
 [[nodiscard]] std::vector<int> doubled_counts(int most);
-/// Those of plans: all up to 8, beyond that the powers of two, what fills `groups`, and `most` itself; ascending.
+/// For plans: all up to 8, beyond that the powers of two, the counts that fill `groups`, and `most` itself; ascending.
 [[nodiscard]] std::vector<int> thread_counts(int most, std::span<const int> groups);
-/// How many of `cpus`, from the first on, fill one group, two groups and so on: those behind the outermost cache that
-/// several of them share, but not all. Empty where there is none.
+/// How many of `cpus`, from the first on, fill one group, two groups and so on. A group is the processors behind the
+/// outermost cache that several of them share, but not all. Empty if there is no such cache.
 [[nodiscard]] std::vector<int> group_counts(std::span<const Cache> caches, std::span<const int> cpus);
 
 }  // namespace benanza::bench

@@ -14,14 +14,14 @@ namespace benanza::bench {
 
 namespace {
 
-/// Roughly what one call takes, before anything is measured.
+/// Roughly the time of one call, before anything is measured.
 Seconds guess(const TuningTask& task) {
   const Cost layer_cost = cost(task.layer);
   return {layer_cost.flops.value / 50e9 + layer_cost.bytes().value / 10e9};
 }
 
-/// The time that first visits of a task need: its calls and the preparation of its plans. About half of the plans pack
-/// the weights, at roughly 0.5 GB/s. In a large dense layer, packing is slower than a call.
+/// The time that the first visits of a task need: its calls and the preparation of its plans. About half of the plans
+/// pack the weights, at roughly 0.5 GB/s. In a large dense layer, packing is slower than a call.
 Seconds claim(const TuningTask& task) {
   double weights = 0;
   for (const auto& operand : task.operands.inputs)
@@ -29,10 +29,10 @@ Seconds claim(const TuningTask& task) {
   return guess(task) + Seconds{2.5e-3 + weights / 1e9};
 }
 
-/// If the session is cancelled, the layers that matter least are missing.
+/// A cancelled session should lack only the layers that matter least.
 double importance(const TuningTask& task) { return task.weight * guess(task).value; }
 
-/// The candidate of the same plan with everything in the caches, if that was asked for.
+/// The candidate of the same plan with everything in the caches, if this state was requested.
 const Candidate* hotter(const TuningTask& task, const Candidate& candidate) {
   const auto found = std::find_if(task.candidates.begin(), task.candidates.end(), [&](const Candidate& other) {
     return other.row.cache == CacheState::hot && other.row.backend == candidate.row.backend &&
@@ -45,7 +45,7 @@ const Candidate* hotter(const TuningTask& task, const Candidate& candidate) {
 
 void Tuner::admit(TuningTask& task, Seconds until) {
   finder_.find_candidates(task);
-  drop_losers(task, first_margin, place_.sampler());  // by what an earlier try of the session knows
+  drop_losers(task, first_margin, place_.sampler());  // by the results of an earlier try of the session
   if (std::none_of(task.candidates.begin(), task.candidates.end(),
                    [](const Candidate& candidate) { return candidate.competes(); }))
     return;
@@ -59,17 +59,17 @@ void Tuner::admit(TuningTask& task, Seconds until) {
       if (candidate.competes()) candidate.exclude_for(reason);
     return;
   }
-  std::set<std::pair<CacheState, int>> tried;  // one is tried in any case
+  std::set<std::pair<CacheState, int>> tried;  // at least one is tried in any case
   for (const bool last_resorts : {false, true}) {
     const bool others_were_tried = last_resorts && !tried.empty();
     for (const CacheState cache : cache_states) {
-      // Most threads first: what is slow there need not be tried with fewer.
+      // Most threads first: a plan that is slow with more threads need not be tried with fewer.
       for (auto threads = finder_.thread_counts().rbegin(); threads != finder_.thread_counts().rend(); ++threads) {
         for (Candidate* candidate : best_first(task, cache, *threads, last_resorts, place_.sampler())) {
           if (tried.count({cache, *threads}) > 0 && place_.over(until)) {
             const Candidate* hot = cache == CacheState::hot ? nullptr : hotter(task, *candidate);
             if (candidate->row.samples > 0 || (hot != nullptr && !hot->row.measured()))
-              candidate->plan.reset();  // its earlier row stands, or that of the plan in the caches says why
+              candidate->plan.reset();  // its earlier row remains, or the row of the plan in the caches says why
             else if (others_were_tried)
               candidate->exclude(RowStatus::not_tried,
                                  "a last resort by its name, and the budget gave this layer no more time");
@@ -107,10 +107,11 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
     bool repeated = true;
     if (const auto best = loses_at_first_call(task, candidate)) {
       repeated = !is_enough(first_call, *best, until);
-      if (repeated)  // threads may have slept, or another process ran
+      if (repeated)  // threads may have slept, or another process may have run
         candidate.first_call = std::min(first_call, place_.once(work));
     }
-    // What the library's heuristic chose is timed however slow it is: that tells what the heuristic costs.
+    // The plan that the library's heuristic chose is timed however slow it is, since that shows what the heuristic
+    // costs.
     if (const auto best = loses_at_first_call(task, candidate); best && !candidate.row.advised) {
       if (!repeated) return candidate.exclude(RowStatus::out_of_time);  // one call does not drop it for good
       char text[96];
@@ -130,7 +131,7 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
   place_.trying(candidate.row.name());
   try {
     Seconds before{};
-    if (hot == nullptr) {  // only this state is asked for
+    if (hot == nullptr) {  // only this state was requested
       candidate.build(place_.host());
       if (!candidate.competes()) return;
       Work work = place_.work(task, candidate, true);
@@ -165,7 +166,7 @@ void Tuner::first_samples(const TuningTask& task, Candidate& candidate, Seconds 
     candidate.samples.push_back(sampler.sample(calls, expected));
   if (calls > 1 || candidate.samples.size() > 1) return;
   const Seconds time = sample.time;
-  if (candidate.first_call * first_margin >= time) return;  // the call that was checked took as long
+  if (candidate.first_call * first_margin >= time) return;  // the checked call took as long
   if (const auto best = loses(task, candidate); best && !is_enough(time, *best, until))
     candidate.samples.push_back(sampler.sample(calls, expected));
 }
@@ -187,7 +188,7 @@ std::optional<Seconds> Tuner::loses(const TuningTask& task, const Candidate& can
 }
 
 std::optional<Seconds> Tuner::loses_at_first_call(const TuningTask& task, const Candidate& candidate) const {
-  constexpr Seconds first_of_all{5e-3};  // what a first call may take longer than others
+  constexpr Seconds first_of_all{5e-3};  // how much longer a first call may take than others
   const Seconds time = candidate.first_call - first_of_all;
   const double margin = candidate.first_call >= Sampler::long_call ? later_margin : first_margin;
   std::optional<Seconds> best;
@@ -263,8 +264,9 @@ void Tuner::run(std::vector<TuningTask>& tasks, Seconds until) {
 
   const std::size_t total = open.size() * visits;
   std::size_t done = 0;
-  // Each layer gets time in proportion to what its calls may take, and at least one plan, be it at the cost of rounds:
-  // a layer without a row makes every total partial. What one leaves goes to those after it.
+  // Each layer gets time in proportion to the expected time of its calls, and at least one plan is tried, even at the
+  // cost of rounds: a layer without a row makes every total partial. Layers later in the order get the time that is
+  // left.
   Seconds claims{};
   for (const auto* task : open) claims += claim(*task);
   const Seconds all_claims = claims, round_of_known = round_cost(tasks, place_.sampler());

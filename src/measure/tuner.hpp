@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuner: finds the plans of each layer that later rounds time. Every plan is checked, then timed once; those that two
-// calls show to be clearly slower are dropped, the others are timed in further visits spread over the run, where they
-// alternate in blocks.
+// Tuner: finds the plans of each layer that later rounds time. Every plan is checked, then timed once. Plans that two
+// calls show to be clearly slower are dropped; the others are timed in further visits that are spread over the run,
+// where they alternate in blocks.
 #pragma once
 
 #include "candidate_finder.hpp"
@@ -18,53 +18,53 @@ class Tuner {
  public:
   /// The first visit admits a candidate (docs/measuring.md, "Two phases").
   static constexpr std::size_t visits = 3;
-  /// A candidate is clearly slower, and dropped, when it takes this many times as long as the best: after one sample,
-  /// and after a visit.
+  /// A candidate is clearly slower, and dropped, if it takes this many times as long as the best: after one sample, and
+  /// after a visit.
   static constexpr double first_margin = 2, later_margin = 1.25;
   /// Visits leave time for this many rounds, if one sample of each candidate does.
   static constexpr int rounds_to_come = 40;
   /// Selection ends early enough for this many rounds: twice as many as a total needs (docs/measuring.md, "Two
   /// phases"), since a busy machine makes rounds longer and spoils some.
   static constexpr int rounds_kept = 8;
-  /// In a block, where time allows.
+  /// In a block, if time allows.
   static constexpr int most_samples = 5;
   /// A contended sample is taken again at once, up to this many times.
   static constexpr int retries = 3;
-  /// No other process delays a call for longer than this, roughly.
+  /// Other processes delay a call by no more than this, roughly.
   static constexpr Seconds longest_delay{1};
 
   Tuner(Workplace& place, const CandidateFinder& finder) : place_(place), finder_(finder) {}
 
-  /// Runs all visits of the layers that are not known and marks the chosen plans; ends early when this much time of the
-  /// session has passed.
+  /// Runs all visits of the layers that are not known and marks the chosen plans. Ends early when the session has taken
+  /// `until`.
   void run(std::vector<TuningTask>& tasks, Seconds until);
 
  private:
-  /// The first visit of all candidates, or of those that there is time for; of each cache state and thread count one at
-  /// least.
+  /// The first visit of all candidates, or as many as time allows, but at least one per cache state and thread count.
   void admit(TuningTask& task, Seconds until);
-  /// The first visit, everything in the caches: checked, dropped at once if that call and its repeat tell, else timed.
-  /// `until`: when the layer's time is over.
+  /// The first visit, with everything in the caches: the candidate is checked, dropped at once if that call and its
+  /// repetition show it to be slow, and timed otherwise. `until`: when the layer's time is over.
   void try_out(TuningTask& task, Candidate& candidate, const std::vector<Expected>& expected, Seconds until);
-  /// The first visit in another cache state. `hot`: the same plan's candidate that was tried, if there is one.
+  /// The first visit in another cache state. `hot`: the candidate of the same plan that was tried with everything in
+  /// the caches, if there is one.
   void try_colder(TuningTask& task, Candidate& candidate, const Candidate* hot, const std::vector<Expected>& expected,
                   Seconds until);
   void first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until);
-  /// Whether a single call that would drop its candidate has to be enough: it took longer than the best by more than a
-  /// delay, and the layer has no time for another one.
+  /// Whether a single call must suffice to drop its candidate: it took longer than the best by more than a delay, and
+  /// the layer has no time for another call.
   [[nodiscard]] bool is_enough(Seconds call, Seconds best, Seconds until) const;
-  /// The best time of its cache state, if a candidate that was timed is clearly slower, with launches and without.
+  /// The best time of its cache state, if a timed candidate is clearly slower, both with launches and without.
   [[nodiscard]] std::optional<Seconds> loses(const TuningTask& task, const Candidate& candidate) const;
-  /// The best time, if the candidate's first call shows that it comes near neither that nor the least work.
+  /// The best time, if the candidate's first call shows that it is near neither the best time nor the least work.
   [[nodiscard]] std::optional<Seconds> loses_at_first_call(const TuningTask& task, const Candidate& candidate) const;
   void visit(TuningTask& task, int samples, Seconds until);
   void take(Candidate& candidate, int samples, Seconds until);
   [[nodiscard]] Seconds estimate(const TuningTask& task) const;
-  /// The last moment that leaves time for the rounds that are kept.
+  /// The last moment that leaves time for `rounds_kept` rounds.
   [[nodiscard]] Seconds start_of_rounds(Seconds round) const {
     return place_.options().budget - round * static_cast<double>(rounds_kept);
   }
-  /// When the visits after the first have to end.
+  /// When the visits after the first must end.
   [[nodiscard]] Seconds end_of_visits(std::vector<TuningTask>& tasks, std::span<TuningTask* const> open, Seconds until);
 
   Workplace& place_;

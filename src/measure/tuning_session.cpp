@@ -9,7 +9,7 @@ namespace benanza::bench {
 std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> wanted, Backends backends,
                                             const MeasureOptions& options, int threads,
                                             std::vector<CeilingRow>* usual_memory) {
-  constexpr double selection_share = 0.6;  // share of the time that is left; what it does not need goes to the rounds
+  constexpr double selection_share = 0.6;  // share of the time that is left; the rounds get the unused part
   Workplace place(host, options);
   const CandidateFinder finder(place, backends, thread_counts(threads, host.group_counts()));
   std::vector<TuningTask> tasks = finder.tasks(wanted);

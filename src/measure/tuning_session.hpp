@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_tuning_session: selection and rounds on a given host; what `measure` does between the ceilings and the file.
+// run_tuning_session: selection and rounds on a given host; the part of `measure` between the ceilings and the file.
 #pragma once
 
 #include "tuner.hpp"
@@ -8,8 +8,8 @@
 
 namespace benanza::bench {
 
-/// Rows of the layers in the order wanted, then of the backends as given. `threads`: the most. `usual_memory` receives
-/// rows of what readings of the memory usually took, if there were enough of them.
+/// Rows of the layers in the order of `wanted`, then of the backends in the given order. `threads`: the most.
+/// `usual_memory` receives rows with the usual times of readings of the memory, if there were enough of them.
 [[nodiscard]] std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> wanted, Backends backends,
                                                           const MeasureOptions& options, int threads,
                                                           std::vector<CeilingRow>* usual_memory = nullptr);

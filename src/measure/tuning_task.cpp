@@ -83,7 +83,7 @@ void drop_losers(TuningTask& task, double margin, const Sampler& sampler) {
       return value > margin * time && value * threads > margin * work;
     }
   };
-  // Candidates whose threads were always far from each other lose against others of their kind alone.
+  // Candidates whose threads were always far from each other only lose against others of the same kind.
   std::map<CacheState, Least> whole, without, distant_whole, distant_without;
   std::vector<std::optional<std::pair<double, double>>> seen;  // with launches, and without
   for (const auto& candidate : task.candidates) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TuningTask: one layer and its candidates. The candidates of each cache state are compared among themselves: the plan
-// that is best with its weights in the caches need not be the best without.
+// that is best with its weights in the caches need not be the best without them.
 #pragma once
 
 #include "lazy_plan.hpp"
@@ -20,28 +20,28 @@
 
 namespace benanza::bench {
 
-/// One plan in one cache state, and what was seen of it. A candidate that has no plan (unsupported, failed, dropped) is
-/// only a row.
+/// One plan in one cache state, and its samples. A candidate that has no plan (unsupported, failed, dropped) is only a
+/// row.
 struct Candidate {
   const Backend* backend = nullptr;
   std::shared_ptr<LazyPlan> plan{};  ///< one for all cache states
   Measurement row{};
-  std::vector<Sample> samples{};                ///< taken in the selection
-  std::vector<std::optional<Sample>> rounds{};  ///< nothing where every try of the estimate was contended or failed
-  Seconds first_call{};                         ///< the one whose result was checked
-  std::vector<std::size_t> visits{};            ///< visits in the selection: where the samples of each begin
+  std::vector<Sample> samples{};                ///< taken during selection
+  std::vector<std::optional<Sample>> rounds{};  ///< empty if every try of the estimate was contended or failed
+  Seconds first_call{};                         ///< of the call whose result was checked
+  std::vector<std::size_t> visits{};            ///< visits of the selection: where the samples of each begin
   bool chosen = false;
-  bool seldom = false;  ///< chosen for its least work alone: a few rounds are enough
+  bool seldom = false;  ///< chosen only for its least work: a few rounds are enough
 
   /// Still a candidate: has a plan and is not excluded.
   [[nodiscard]] bool competes() const { return plan != nullptr && row.measured(); }
-  /// Whether its threads were far from each other in each of its samples: near each other it may be faster.
+  /// Whether its threads were far from each other in each of its samples; near each other, it may be faster.
   [[nodiscard]] bool only_distant(const Sampler& sampler) const {
     return !samples.empty() &&
            std::all_of(samples.begin(), samples.end(), [&](const Sample& sample) { return sampler.distant(sample); });
   }
-  /// Builds the plan if no other cache state has; excludes the candidate if there is none. Throws what the backend
-  /// throws.
+  /// Builds the plan if no other cache state has done so; excludes the candidate if there is none. Throws what the
+  /// backend throws.
   void build(const Host& host) {
     if (const auto why = plan->build(host)) return exclude(RowStatus::unsupported, why->reason);
     row.preparation = plan->preparation();
@@ -52,12 +52,12 @@ struct Candidate {
     row.exclude(status, why);
     drop();
   }
-  /// With a reason as a results file has it.
+  /// Excludes it for a reason in the form of a results file.
   void exclude_for(std::string reason) {
     row.exclude_for(std::move(reason));
     drop();
   }
-  /// Takes the plan from it: only its row stays.
+  /// Drops the plan; only the row remains.
   void drop() {
     plan.reset();
     chosen = false;
@@ -78,38 +78,38 @@ struct TuningTask {
       return candidate.row.cache == cache && candidate.competes();
     });
   }
-  /// Nothing is left to choose between.
+  /// Whether there is nothing left to choose from.
   [[nodiscard]] bool decided() const {
     return std::all_of(cache_states.begin(), cache_states.end(),
                        [this](CacheState cache) { return competitors(cache) < 2; });
   }
 };
 
-/// How a candidate's samples are read where a device timed them: all by the method whose median is the lower one.
+/// How to read a candidate's samples that a device timed: all by the method with the lower median.
 struct Method {
-  std::string_view name{};  ///< empty: a clock
-  Seconds launch{};         ///< median of what empty kernels take in its times
+  std::string_view name{};  ///< empty if there is only a clock
+  Seconds launch{};         ///< median of the part of its times that empty kernels take
 };
 [[nodiscard]] Method method_of(const Candidate& candidate);
-/// A sample's time by that method, or by the other one where that did not tell.
+/// A sample's time by that method, or by the other one if that method gave none.
 [[nodiscard]] Seconds time_by(const Method& method, const Sample& sample);
 
-/// Times of the samples that count; with `contended` of those that do not.
+/// Times of the samples that count; with `contended`, of those that do not.
 [[nodiscard]] std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler,
                                         const Method& method = {}, bool contended = false);
-/// What a call of a candidate takes so far: the first decile of its samples that count, else of all, else the time that
-/// the database has.
+/// The time of a candidate's call so far: the first decile of its samples that count, otherwise of all its samples,
+/// otherwise the time in the database.
 [[nodiscard]] std::optional<Seconds> standing(const Candidate& candidate, const Sampler& sampler);
-/// The same as a bound counts it, without launches.
+/// The same as a bound counts it, that is, without launches.
 [[nodiscard]] std::optional<Seconds> counted(const Candidate& candidate, const Sampler& sampler);
 
 /// In each cache state, drops candidates that are slower than `margin` times the best and also do more than `margin`
-/// times the least work (threads x time), with launches and without: they stay as rows.
+/// times the least work (threads x time), both with launches and without. They remain as rows.
 void drop_losers(TuningTask& task, double margin, const Sampler& sampler);
-/// In each cache state, marks two winners: the candidate of which a bound counts the least, without launches, and the
-/// one that takes the least as it runs, with them, which is what to expect and to advise. A clock knows no launches:
-/// one candidate is both. Hot, also the one of the least work, which the parallel rungs need. Ties go to the other
-/// time, then to the name.
+/// Marks two winners in each cache state: the candidate with the least time as a bound counts it, without launches, and
+/// the one with the least time including launches, which is what to expect and to advise. With a clock, launches are
+/// not known, and one candidate is both. In the hot state, also marks the candidate of least work, which the parallel
+/// rungs need. Ties are decided by the other time, then by the name.
 void choose(TuningTask& task, const Sampler& sampler);
 
 }  // namespace benanza::bench

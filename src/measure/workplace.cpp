@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t checked_outputs = 128;
 /// Shares of the available memory: for constants in packed form, and for everything that one plan may need.
 constexpr double packed_share = 0.5, plan_share = 0.9;
-/// In multiples of the caches' size: what was touched this many bytes ago is in none of them (docs/measuring.md, "Cache
-/// states").
+/// In multiples of the caches' size: data that was touched this many bytes ago is in no cache (docs/measuring.md,
+/// "Cache states").
 constexpr double cold_distance = 3;
 
 std::string gibibytes(double bytes) {
@@ -28,7 +28,7 @@ std::string gibibytes(double bytes) {
   return text;
 }
 
-/// The size of the caches as reported or as measured, whichever is more.
+/// The size of the caches as reported or as measured, whichever is larger.
 Bytes cached_by(const Host& host, const MeasureOptions& options) {
   Bytes result = host.cached();
   for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
@@ -69,7 +69,7 @@ std::string Workplace::reason() {
     host_.finish();
   } catch (const DeviceLost& lost) {
     throw DeviceLost(text + "; " + lost.what());
-  } catch (const std::exception&) {  // the same again
+  } catch (const std::exception&) {  // reports the same error again
   }
   return text;
 }
@@ -122,7 +122,7 @@ void Workplace::keep(std::span<const TuningTask> tasks) {
   run.rows = finished_rows(tasks, sampler_);
   try {
     options_.keep(run);
-  } catch (const EnvironmentError& error) {  // a full disk costs what is kept there, not what is measured
+  } catch (const EnvironmentError& error) {  // a full disk costs what would be kept there, not what is measured
     keeping_ = false;
     if (options_.keep_failed) options_.keep_failed(error.what());
   }
@@ -144,7 +144,7 @@ Work Workplace::work(const TuningTask& task, const Candidate& candidate, bool ex
     throw EnvironmentError("needs " + gibibytes(needed) + " of memory, " + gibibytes(memory_.value) + " are available");
   host_.dismiss();  // before a library packs
   const std::string backend(candidate.backend->name());
-  Work work{.plan = {candidate.plan, &plan},  // as long as the candidate has it
+  Work work{.plan = {candidate.plan, &plan},  // shares the candidate's ownership
             .runtime = candidate.backend->uses_openmp() ? Runtime::openmp : Runtime::own,
             .kind = backend + "/" + std::string(kind(task.layer))};
   std::tie(work.outputs, work.workspace) = buffers_.outputs(plan);
@@ -185,7 +185,7 @@ Seconds Workplace::check(const TuningTask& task, Candidate& candidate, Work& wor
                          const std::vector<Expected>& expected) {
   const Plan& plan = candidate.plan->get();
   if (host_.memory() != nullptr) static_cast<void>(once(work));  // a device loads code at the first call
-  // What another candidate left there must not pass for this one's result.
+  // The result of another candidate in these buffers must not pass for this one's.
   buffers_.spoil(task.operands, plan, work.outputs);
   const Seconds took = once(work);
   bool right = true;

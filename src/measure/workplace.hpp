@@ -14,7 +14,7 @@
 
 namespace benanza::bench {
 
-/// What a layer's outputs should hold, at sampled places.
+/// The expected values of a layer's outputs at sampled places.
 struct Expected {
   std::vector<std::int64_t> indices{};
   std::vector<double> values{};
@@ -29,20 +29,20 @@ class Workplace {
   [[nodiscard]] const Sampler& sampler() const { return sampler_; }
   [[nodiscard]] const MeasureOptions& options() const { return options_; }
 
-  /// Gives a candidate its buffers, which hold until the next call. With `exact` the values are those that `expected`
-  /// is about, and nothing rotates; otherwise buffers are in the candidate's cache state. Throws if there is not enough
-  /// memory.
+  /// Gives a candidate its buffers, which are valid until the next call. With `exact`, they have the values to which
+  /// `expected` refers, and nothing rotates; otherwise, buffers are in the candidate's cache state. Throws if there is
+  /// not enough memory.
   [[nodiscard]] Work work(const TuningTask& task, const Candidate& candidate, bool exact);
-  /// By the reference, for each output. Throws for what it cannot evaluate.
+  /// Computed by the reference, for each output. Throws for layers that it cannot evaluate.
   [[nodiscard]] std::vector<Expected> expected(const TuningTask& task);
-  /// How long one call takes whose threads have to be woken.
+  /// The time of one call whose threads have to be woken.
   Seconds once(Work& work);
-  /// Calls the work once and compares: sets the row's difference, excludes the candidate if it is wrong. Returns how
-  /// long the call took.
+  /// Calls the work once and compares: sets the row's difference, and excludes the candidate if the result is wrong.
+  /// Returns how long the call took.
   Seconds check(const TuningTask& task, Candidate& candidate, Work& work, const std::vector<Expected>& expected);
 
-  /// Text of the exception being handled. Throws DeviceLost if the device was lost as well, whatever the library said:
-  /// otherwise the next plan would get the blame.
+  /// Text of the exception being handled. Throws DeviceLost if the device was lost as well, whatever the library
+  /// reported: otherwise, the next plan would be blamed.
   [[nodiscard]] std::string reason();
 
   /// Since the session began.
@@ -52,11 +52,11 @@ class Workplace {
   void trying(const std::string& row) const {
     if (options_.trying) options_.trying(row);
   }
-  /// Hands the rows so far to `MeasureOptions::keep`, at most every `keep_interval`, and seldom enough that this takes
-  /// no more than a fiftieth of the session. Where it fails, it is not tried again.
+  /// Passes the rows so far to `MeasureOptions::keep`, at most every `keep_interval`, and so rarely that this takes no
+  /// more than a fiftieth of the session. After a failure, it is not tried again.
   void keep(std::span<const TuningTask> tasks);
   static constexpr Seconds keep_interval{5};
-  /// Rows of what readings of the memory usually took in this session, if there were enough of them.
+  /// Rows with the usual times of readings of the memory in this session, if there were enough of them.
   [[nodiscard]] std::vector<CeilingRow> usual_memory() const;
   /// Cancelled, or this much time has passed.
   [[nodiscard]] bool over(Seconds until) const;
@@ -69,7 +69,7 @@ class Workplace {
   Seconds start_, next_keep_{keep_interval};
   bool keeping_ = true;
   Bytes memory_;
-  Bytes cached_;  ///< the size of all caches, reported or measured, whichever is more
+  Bytes cached_;  ///< the size of all caches, reported or measured, whichever is larger
   Sampler sampler_;
   Buffers buffers_;
 };

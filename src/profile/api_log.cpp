@@ -14,7 +14,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// The text after `key` up to the next `;` or the end; empty where there is no such key.
+/// The text after `key` up to the next `;` or the end; empty if there is no such key.
 std::string_view field(std::string_view line, std::string_view key) {
   const auto at = line.find(key);
   if (at == std::string_view::npos) return {};
@@ -44,11 +44,11 @@ std::string_view version_of(std::string_view header) {
 struct Open {
   ApiRecord record{};
   bool wanted = false;
-  std::string handle{};                                     // the value of its parameter of that name
-  std::vector<std::pair<std::size_t, std::string>> path{};  // the descriptors that the last line stands in
+  std::string handle{};                                     // the value of its parameter `handle`
+  std::vector<std::pair<std::size_t, std::string>> path{};  // the descriptors that enclose the last line
 };
 
-/// The nesting of a line: the path that it has, given the lines before it in its record.
+/// Updates the path of a record with a line of this indentation, given the lines before it in the record.
 void descend(Open& open, std::size_t indent, std::string_view name) {
   while (!open.path.empty() && open.path.back().first >= indent) open.path.pop_back();
   open.path.emplace_back(indent, name);
@@ -73,7 +73,7 @@ class CallReader {
     Lines lines(source_);
     std::string_view line;
     while (lines.next(line)) {
-      if (line.size() < 2 || line[1] != '!') continue;  // what the engine itself printed, and empty lines
+      if (line.size() < 2 || line[1] != '!') continue;  // output of the engine itself, and empty lines
       if (line[0] == 'I' || line[0] == 'W' || line[0] == 'E') header(line, lines.position());
       else if (line[0] == 'i' || line[0] == 'w' || line[0] == 'e') body(line, lines.position());
     }
@@ -82,7 +82,7 @@ class CallReader {
   }
 
  private:
-  static constexpr std::size_t most_open = 64;  // threads; more are records whose end never came
+  static constexpr std::size_t most_open = 64;  // threads; more are records that never ended
 
   void header(std::string_view line, std::uint64_t position) {
     const std::string_view function = function_of(line);
@@ -165,8 +165,8 @@ class CallReader {
     settle();
   }
 
-  /// All records that overlapped have ended. A value is certainly the record's own unless another one has a different
-  /// value of that name; pointers do not matter.
+  /// Called when all overlapping records have ended. A value is certainly the record's own unless another record has a
+  /// different value of that name; pointers do not matter.
   void settle() {
     for (std::size_t i = 0; i < group_.size(); ++i) {
       if (!group_[i].wanted) continue;
@@ -207,10 +207,10 @@ class CallReader {
   const std::function<void(ApiRecord&&)>& take_;
   bool has_trailers_ = true;
   bool seen_end_ = false;
-  bool mixed_ = false;  // since no record was open, two were
+  bool mixed_ = false;  // two records were open at once, since none was open
   ApiLog log_{};
   std::vector<Open> open_{}, group_{};
-  std::optional<std::size_t> last_{};  // the one of open_ that the line before belongs to
+  std::optional<std::size_t> last_{};  // the element of open_ to which the previous line belongs
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ std::string without_version(const std::string& call) {
   const bool versioned = at != std::string::npos && at + 2 < call.size() && call.starts_with("cu") &&
                          call.find_first_not_of("0123456789", at + 2) == std::string::npos;
   std::string name = versioned ? call.substr(0, at) : call;
-  for (const char* stream : {"_ptsz", "_ptds"})  // where a thread has a default stream of its own
+  for (const char* stream : {"_ptsz", "_ptds"})  // variants for a per-thread default stream
     if (versioned && name.ends_with(stream)) name.resize(name.size() - 5);
   return name;
 }

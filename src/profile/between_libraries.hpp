@@ -19,11 +19,11 @@ class BetweenLibraries {
  public:
   explicit BetweenLibraries(const LibrarySpans& spans) : spans_(spans) {}
 
-  /// An event that its thread called for at a moment, in the pass that lasts from `begin` to `end`. False, and nothing
-  /// is collected, unless that moment lies between two library calls of the pass: one that ends in it, and one that
+  /// Adds an event that its thread called for at `moment`, in the pass from `begin` to `end`. Returns false, and
+  /// collects nothing, unless that moment lies between two library calls of the pass: one that ends in it, and one that
   /// begins in it.
   bool add(const DeviceEvent& event, std::int64_t moment, std::int64_t begin, std::int64_t end);
-  /// Averages over so many passes, longest first.
+  /// Averages over this many passes, longest first.
   [[nodiscard]] std::vector<BetweenCalls> take(std::size_t passes) const;
 
  private:

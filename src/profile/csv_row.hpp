@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a line of CSV (RFC 4180, without line ends inside quotes), and columns by name.
+// The fields of a line of CSV (RFC 4180, without line breaks inside quotes), and columns by name.
 #pragma once
 
 #include "source.hpp"
@@ -14,10 +14,10 @@ namespace benanza::profile {
 
 [[nodiscard]] std::vector<std::string> csv_fields(std::string_view line, char separator);
 
-/// Index of the first column with this name, letter case aside.
+/// Index of the first column with this name, ignoring case.
 [[nodiscard]] std::optional<std::size_t> csv_column(const std::vector<std::string>& header, std::string_view name);
 
-/// A time: a number that is not negative. Throws InputError at the line otherwise.
+/// A time: a non-negative number. Throws InputError at the line otherwise.
 [[nodiscard]] double csv_time(const Source& source, std::uint64_t position, std::string_view text);
 
 /// The warning about a last row that has no line end.

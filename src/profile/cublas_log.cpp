@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS's API log (CUBLAS_LOGINFO_DBG=1). Matrices are column-major there: C = op(A) op(B) is C' = op(B)' op(A)' for
-// everyone else.
+// cuBLAS's API log (CUBLAS_LOGINFO_DBG=1). Its matrices are column-major: C = op(A) op(B) there is C' = op(B)' op(A)'
+// in row-major order.
 #include "api_log.hpp"
 #include "logged_layer.hpp"
 #include "reader.hpp"
@@ -25,7 +25,7 @@ std::string_view product_of(std::string_view function) {
   return function;
 }
 
-/// Real products of matrices; complex ones are steps of other libraries' transforms.
+/// Real matrix products; complex ones are steps of other libraries' transforms.
 bool computes_product(std::string_view function) {
   const std::string_view name = product_of(function);
   if (name.starts_with("Gemm")) return true;
@@ -39,7 +39,7 @@ bool transposed(const ApiRecord& record, std::string_view name) {
 }
 
 DataType type_of(const ApiRecord& record, std::string_view name, char letter) {
-  for (const std::string_view key : {"type", "Type"})  // Atype or AType, as versions spell it
+  for (const std::string_view key : {"type", "Type"})  // Atype or AType, depending on the version
     if (const auto type = logged_type(record.word(std::string(name) + std::string(key)))) return *type;
   return letter == 'D' ? DataType::f64 : letter == 'H' ? DataType::f16 : DataType::f32;
 }
@@ -78,7 +78,7 @@ LibraryCall describe(const ApiRecord& record, const Source& source) {
   return call;
 }
 
-/// Where its matrices are and how large; empty where the log does not say it.
+/// Where its matrices are and how large they are; empty if the log does not say so.
 std::string operands_of(const ApiRecord& record) {
   std::string text;
   for (const std::string_view name : {"A", "B", "C", "m", "n", "k"}) {
@@ -89,7 +89,8 @@ std::string operands_of(const ApiRecord& record) {
   return text;
 }
 
-/// Whether a record is what the one behind it calls inside: cublasSgemm is a batch of one, and both are logged.
+/// Whether a record is a call inside the call that is logged after it: cublasSgemm is a batch of one, and both are
+/// logged.
 bool is_inside(const ApiRecord& inner, const ApiRecord& outer) {
   const bool of_one = inner.number("batchCount").value_or(inner.number("batchSize").value_or(1)) == 1;
   const std::string operands = operands_of(inner);

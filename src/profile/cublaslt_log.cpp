@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt's log (CUBLASLT_LOG_LEVEL=2 and up): one line a call, `[date][cublasLt][pid][Trace][cublasLtMatmul] A=..
-// Adesc=[type=.. rows=.. cols=.. ld=..] ... computeDesc=[..] algo=[..]`. Fields that are not listed have their default.
+// cuBLASLt's log (CUBLASLT_LOG_LEVEL=2 and up): one line per call, `[date][cublasLt][pid][Trace][cublasLtMatmul] A=..
+// Adesc=[type=.. rows=.. cols=.. ld=..] ... computeDesc=[..] algo=[..]`. Fields that are not listed have their default
+// values.
 #include "logged_layer.hpp"
 #include "reader.hpp"
 #include "seen_calls.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::string_view mark = "[cublasLt]";
 
-/// The text between the brackets of `Adesc=[...]`; nothing where there is none.
+/// The text between the brackets of `Adesc=[...]`; empty if there is none.
 std::optional<std::string_view> group(std::string_view line, std::string_view name) {
   const std::string key = std::string(name) + "=[";
   const auto at = line.find(key);
@@ -25,10 +26,10 @@ std::optional<std::string_view> group(std::string_view line, std::string_view na
   return line.substr(0, end);
 }
 
-/// Whether the line ends within brackets.
+/// Whether the line ends inside brackets.
 bool is_open(std::string_view line) { return line.rfind('[') != line.npos && line.rfind('[') >= line.rfind(']') + 1; }
 
-/// The word after `key=`; empty where there is none.
+/// The word after `key=`; empty if there is none.
 std::string_view word(std::string_view text, std::string_view key) {
   for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; at += key.size()) {
     const bool starts = at == 0 || text[at - 1] == ' ';
@@ -49,7 +50,7 @@ std::optional<std::int64_t> number(std::string_view text, std::string_view key) 
 
 bool row_major(std::string_view layout) { return word(layout, "order") == "ORDER_ROW"; }
 
-/// `algo=67,tile=64x32,stages=64xAUTO`: Benanza's `name,key=value`, in the order of the log.
+/// `algo=67,tile=64x32,stages=64xAUTO`: Benanza's form `name,key=value`, in the order of the log.
 std::string algorithm_of(std::string_view algo) {
   std::string text;
   while (!algo.empty()) {
@@ -67,7 +68,7 @@ std::string algorithm_of(std::string_view algo) {
   return text;
 }
 
-/// Nothing for an epilogue that no layer of a model is.
+/// Empty for an epilogue that no layer of a model has.
 std::optional<Epilogue> epilogue_of(std::string_view name) {
   if (name.empty() || name == "EPILOGUE_DEFAULT") return Epilogue{};
   if (name == "EPILOGUE_BIAS") return Epilogue{bias};
@@ -101,7 +102,7 @@ std::string signature_of(std::string_view line, std::string_view compute) {
 }
 
 EngineProfile read_cublaslt(Source& source, const ProfileOptions&) {
-  std::vector<SeenCall> traced, called;  // a log of level 5 has both of a call: Trace is the launch
+  std::vector<SeenCall> traced, called;  // a log of level 5 has both for a call: Trace is the launch
   Lines lines(source);
   std::string_view line;
   while (lines.next(line)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuDNN's API log (CUDNN_LOGINFO_DBG=1 up to 8, CUDNN_LOGLEVEL_DBG=2 or 3 from 9 on). Legacy calls name descriptors and
-// algorithm; a call of the backend is cudnnBackendExecute, whose plan is an engine with knobs: printed with the call,
-// or set by the cudnnBackendSetAttribute calls before it. No durations: what was chosen, not how long it took.
+// the algorithm. A call of the backend is cudnnBackendExecute, whose plan is an engine with knobs. It is printed with
+// the call, or set by the cudnnBackendSetAttribute calls before it. The log has no durations: it shows what was chosen,
+// not how long it took.
 #include "api_log.hpp"
 #include "logged_layer.hpp"
 #include "reader.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view backend_execute = "cudnnBackendExecute", set_attribute = "cudnnBackendSetAttribute";
 
-/// What an engine calls to compute layers; set-up, queries and gradients compute none.
+/// The functions that an engine calls to compute layers; set-up, queries and gradients do not count.
 bool computes(std::string_view function) {
   constexpr std::array<std::string_view, 16> functions{"cudnnConvolutionForward",
                                                        "cudnnConvolutionBiasActivationForward",
@@ -51,7 +52,7 @@ DataType type_of(const ApiRecord& record, std::string_view descriptor) {
   return logged_type(record.word(std::string(descriptor) + ".dataType")).value_or(DataType::f32);
 }
 
-/// Channels lie side by side, and there is something beside the channels.
+/// Whether the channels are contiguous, and there are other dimensions besides the channels.
 bool channels_last(const ApiRecord& record) {
   const Dims dims = record.list("xDesc.dimA"), strides = record.list("xDesc.strideA");
   return dims.size() >= 4 && strides.size() == dims.size() && dims[1] > 1 && strides[1] == 1 &&
@@ -75,7 +76,7 @@ std::string conv_signature_of(const ApiRecord& record) {
                   .dilations = record.list("convDesc.dilationA"),
                   .group = record.number("convDesc.groupCount").value_or(1)};
   if (!record.find("yDesc.dataType")) conv.y_type = conv.type;
-  if (record.word("convDesc.mode") == "CUDNN_CONVOLUTION") return {};  // mirrored kernels: no layer of a model
+  if (record.word("convDesc.mode") == "CUDNN_CONVOLUTION") return {};  // mirrored kernels: not a layer of a model
   if (record.function == "cudnnConvolutionBiasActivationForward") {
     conv.post.push_back(bias);
     if (!record.find("alpha2") || record.word("alpha2").find_first_not_of("0.") != std::string_view::npos)
@@ -88,7 +89,8 @@ std::string conv_signature_of(const ApiRecord& record) {
   return conv_signature(conv);
 }
 
-/// The value whose path ends like that; nothing where no parameter does, or several do with different values.
+/// The value whose path ends with `tail`; empty if there is no such parameter, or if there are several with different
+/// values.
 std::optional<std::string_view> ending(const ApiRecord& record, std::string_view tail) {
   std::optional<std::string_view> found;
   for (const auto& [path, value] : record.parameters) {
@@ -99,7 +101,7 @@ std::optional<std::string_view> ending(const ApiRecord& record, std::string_view
   return found;
 }
 
-/// The engine of a plan that a record prints: `eng14,TILE_SIZE=2`; empty where it prints none.
+/// The engine of a plan that a record prints: `eng14,TILE_SIZE=2`; empty if it prints none.
 std::string engine_of(const ApiRecord& record) {
   const auto engine = ending(record, "engine_id");
   if (!engine || engine->starts_with('-')) return {};
@@ -113,7 +115,8 @@ std::string engine_of(const ApiRecord& record) {
   return text;
 }
 
-/// The convolution of an operation graph that consists of one; empty for any other graph, and where it is not printed.
+/// The convolution of an operation graph that consists of one; empty for any other graph, and if the graph is not
+/// printed.
 std::string graph_signature(const ApiRecord& record) {
   std::string_view operation;
   for (const auto& [path, value] : record.parameters) {
@@ -169,7 +172,7 @@ class CudnnLog {
  private:
   void take(const ApiRecord& record) {
     if (record.function == set_attribute) {
-      // The plain form: one attribute a record. The engine of the thread's next call.
+      // The plain form: one attribute per record. Sets the engine of the thread's next call.
       if (record.word("attributeName").find("ENGINE_GLOBAL_INDEX") == std::string_view::npos) return;
       for (const std::string_view name : {"arrayOfElements", "[0]"})
         if (const auto value = record.find(name)) {
@@ -180,7 +183,7 @@ class CudnnLog {
         }
       return;
     }
-    // From 9.12 on a record of its own gives the status that a call returned.
+    // From 9.12 on, a separate record contains the status that a call returned.
     if (record.parameters.size() == 1 && record.find("status")) return;
     LibraryCall call{.library = "cudnn", .function = record.function, .place = {source_.index(), record.position}};
     if (record.function == backend_execute) {

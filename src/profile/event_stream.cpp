@@ -37,7 +37,7 @@ void EventStream::unexpected(const char* expected) {
   source_.fail(base_ + at_, "found '" + std::string(1, buffer_[at_]) + "', expected " + expected);
 }
 
-/// Reads more bytes after the unread ones; what is before them, or before the item, is dropped. False at the end.
+/// Reads more bytes after the unread ones and drops what is before them, or before the item. Returns false at the end.
 bool EventStream::more() {
   const std::size_t keep = in_item_ ? item_ : at_;
   if (keep > 0) {
@@ -63,7 +63,7 @@ bool EventStream::more() {
   return true;
 }
 
-/// The next byte that is not white space.
+/// The next byte that is not whitespace.
 char EventStream::peek() {
   while (true) {
     while (at_ < end_ && is_space(buffer_[at_])) ++at_;
@@ -83,7 +83,8 @@ void EventStream::take_string() {
     const char* const from = buffer_.get() + at_;
     const void* const quote = std::memchr(from, '"', end_ - at_);
     if (quote == nullptr) {
-      // A backslash that escapes a quote of the next chunk must be seen together with it: look again from here.
+      // A backslash must be seen together with the quote that it escapes, which may be in the next chunk: scan again
+      // from here.
       const std::size_t before = at_ - item_;
       if (!more()) cut_off();
       at_ = item_ + before;
@@ -119,7 +120,7 @@ void EventStream::take_bracketed() {
   }
 }
 
-/// Makes the value that begins here the item.
+/// Makes the value that begins here the current item.
 void EventStream::take_value() {
   const char first = peek();
   item_ = at_;
@@ -196,7 +197,7 @@ EventStream::Item EventStream::next_in_events() {
   }
   if (!first_) {
     expect(',', "',' or ']'");
-    // Chrome's own reader accepts a comma after the last event, and some writers leave one.
+    // Chrome's own reader accepts a comma after the last event, and some writers leave one there.
     if (peek() == ']') return next_in_events();
   }
   first_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventStream: the elements of a huge JSON array, one by one, in memory that does not grow with the file: a bare array,
-// or the one of a key (`traceEvents`) of an object. It only finds where elements end (brackets outside strings); what
-// is inside one is for the reader to parse.
+// EventStream: the elements of a huge JSON array, one by one, in memory that does not grow with the file. The file is a
+// bare array, or an object with the array under a key (`traceEvents`). The stream only finds where elements end
+// (brackets outside strings); parsing their content is left to the reader.
 #pragma once
 
 #include "source.hpp"
@@ -23,10 +23,10 @@ class EventStream {
     member,  ///< another member of the object: name() and text()
     end
   };
-  /// Throws InputError, with the byte, where the file ends too early or is not JSON of this form.
+  /// Throws InputError with the byte offset if the file ends too early or is not JSON of this form.
   [[nodiscard]] Item next();
 
-  /// JSON of the last item, valid until the next call; `padding` bytes after it may be read too.
+  /// JSON of the last item, valid until the next call; the `padding` bytes after it may be read, too.
   [[nodiscard]] std::string_view text() const { return {buffer_.get() + item_, item_size_}; }
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] std::uint64_t position() const { return base_ + item_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google Benchmark's JSON of one benchmark: an engine's whole pass, a repetition a sample. Where only aggregates were
-// written (--benchmark_report_aggregates_only), their median is the one sample.
+// Google Benchmark's JSON of one benchmark: an engine's whole pass, one sample per repetition. If only aggregates were
+// written (--benchmark_report_aggregates_only), their median is the only sample.
 #include "passes.hpp"
 #include "reader.hpp"
 #include "small_json.hpp"
@@ -34,7 +34,7 @@ bool is_set(const Json& row, const char* key) {
   return row.contains(key) && row[key].is_boolean() && row[key].get<bool>();
 }
 
-/// Why a row has no time; nothing if it has one.
+/// Why a row has no time; empty if it has one.
 std::optional<std::string> failure(const Json& row) {
   if (is_set(row, "error_occurred")) return text_at(row, "error_message");
   if (is_set(row, "skipped") || (row.contains("skipped") && row["skipped"].is_string()))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's trace (torch.profiler, libkineto/src/output_json.cpp): an object with `traceEvents`, times in microseconds.
-// Operators nest by time on their thread; a kernel is launched by the call of the same correlation, which lies in an
-// operator. A pass is a ProfilerStep; else a repeated annotation of the user; else the repetition of the outermost
-// operators.
+// Operators nest by time on their thread; a kernel is launched by the call with the same correlation, which is inside
+// an operator. A pass is a ProfilerStep; otherwise a repeated annotation by the user; otherwise a repetition of the
+// outermost operators.
 #include "event_stream.hpp"
 #include "kineto_events.hpp"
 #include "reader.hpp"
@@ -92,7 +92,7 @@ class Kineto {
       steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
       return;
     }
-    // The same operator on other shapes is another record.
+    // The same operator with other shapes is a different record.
     key_.assign(event.name).append(1, static_cast<char>('0' + static_cast<int>(kind))).append(arguments.dims);
     const auto [what, is_new] = names_.find_or_add(key_);
     if (is_new) {
@@ -141,7 +141,7 @@ class Kineto {
     for (auto element : dim_list.get_array()) {
       if (i == known.size()) break;
       const auto type = known[i++];
-      if (!type || element.type() != json::json_type::array) continue;  // no tensor
+      if (!type || element.type() != json::json_type::array) continue;  // not a tensor
       ProfiledTensor tensor{.type = *type};
       for (auto extent : element.get_array()) {
         std::int64_t value = 0;
@@ -153,7 +153,7 @@ class Kineto {
     return result;
   }
 
-  /// Kernels and copies under the call that launched them, or the operator.
+  /// Makes the call that launched a kernel or copy, or otherwise its operator, the parent.
   void link() {
     const auto by_id = [](const Link& a, const Link& b) { return a.id < b.id; };
     std::sort(calls_.begin(), calls_.end(), by_id);
@@ -178,7 +178,7 @@ class Kineto {
     ops_ = {};
   }
 
-  /// An annotation that repeats at the outermost level and covers the most time.
+  /// Uses the annotation that repeats at the outermost level and covers the most time.
   bool passes_by_annotation() {
     std::vector<std::int64_t> total(descriptions_.size(), 0);
     std::vector<std::size_t> count(descriptions_.size(), 0);
@@ -235,7 +235,7 @@ class Kineto {
     assign_passes(events_, steps_);
     for (TimedEvent& event : events_)
       if (event.what == mark_) event.pass = no_event;
-    // What the device does belongs to the pass that launched it, and so does the time until it is done.
+    // Work of the device belongs to the pass that launched it, and so does the time until it is done.
     std::vector<PassSpan> whole = steps_;
     for (TimedEvent& event : events_) {
       const TraceKind kind = descriptions_[event.what].kind;
@@ -281,7 +281,7 @@ class Kineto {
     made_.records = std::move(collected.records);
   }
 
-  /// Number of passes of which less than half is what most passes do; a cut-off pass does not count.
+  /// Number of passes in which less than half of the records occur in most passes; a cut-off pass does not count.
   [[nodiscard]] std::size_t foreign_passes() const {
     const std::size_t passes = made_.latencies.size();
     std::vector<std::size_t> records(passes, 0), usual(passes, 0);
@@ -301,7 +301,7 @@ class Kineto {
   }
 
   void find_doubts() {
-    // A single odd pass of many leaves the medians as they are.
+    // A single odd pass among many does not change the medians.
     if (const std::size_t foreign = foreign_passes(); foreign > 0 && 4 * foreign >= made_.latencies.size())
       made_.total_only = std::to_string(foreign) + " of " + std::to_string(made_.latencies.size()) +
                          " passes share less than half of their records with most others: the steps of several models";
@@ -331,7 +331,7 @@ class Kineto {
   EngineProfile made_{};
   json::parser parser_{}, shapes_{};
   Names names_{}, lanes_{};
-  std::vector<TraceDescription> descriptions_{};  // by number of the name
+  std::vector<TraceDescription> descriptions_{};  // by the number of the name
   std::vector<TimedEvent> events_{};
   std::vector<Link> calls_{}, ops_{};
   std::vector<Launched> launched_{};
@@ -339,7 +339,7 @@ class Kineto {
   std::string key_{}, lane_{};
   std::int64_t overhead_ns_ = 0;
   std::size_t in_graphs_ = 0, overlapping_ = 0;
-  std::uint32_t mark_ = no_event;  // the annotation that is a pass
+  std::uint32_t mark_ = no_event;  // the annotation that marks a pass
 };
 
 bool sniff_kineto(std::string_view head) {

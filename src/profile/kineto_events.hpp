@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the events of PyTorch's traces are, by their categories and names.
+// Classifies the events of PyTorch's traces by their categories and names.
 #pragma once
 
 #include <benanza/profile/engine_profile.hpp>
@@ -14,13 +14,13 @@ namespace benanza::profile {
 
 enum class TraceKind : std::uint8_t { op, annotation, call, kernel, copy, other };
 
-/// Kind of a category, as today's traces and those before 2022 name it (libkineto/src/ActivityType.cpp).
+/// Kind for a category, as current traces and those before 2022 name it (libkineto/src/ActivityType.cpp).
 [[nodiscard]] TraceKind trace_kind(std::string_view category);
 
-/// Type for c10's name of a tensor's type, as record_shapes writes it; nothing if it is not a tensor.
+/// Type for c10's name of a tensor's type, as record_shapes writes it; empty if it is not a tensor.
 [[nodiscard]] std::optional<DataType> torch_type(std::string_view name);
 
-/// What an event is, once for all events of a name.
+/// The description of an event, stored once for all events of a name.
 struct TraceDescription {
   std::string name{};
   TraceKind kind = TraceKind::other;

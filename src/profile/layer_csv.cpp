@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plainest form: CSV with the columns `layer` and `time_ms` (or time_us, time_ns, time_s), and if wanted `op`,
+// The simplest format: CSV with the columns `layer` and `time_ms` (or time_us, time_ns, time_s), and optionally `op`,
 // `node`, `algorithm`. Rows are in the order of the engine; several passes follow each other.
 #include "csv_row.hpp"
 #include "passes.hpp"
@@ -40,7 +40,7 @@ EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
              algorithm = csv_column(header, "algorithm");
   const auto time = time_column(header);
   if (!layer || !time) source.fail(0, "a header without 'layer' or 'time_ms'");
-  std::vector<std::size_t> same;  // columns in which all rows of a run agree
+  std::vector<std::size_t> same;  // columns with equal values in all rows of a run
   for (const char* name : {"model", "gpu", "device", "batch"})
     if (const auto at = csv_column(header, name)) same.push_back(*at);
   std::vector<std::string> first_row;
@@ -71,7 +71,7 @@ EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
     times.push_back(Seconds{csv_time(source, lines.position(), fields[time->at]) * time->seconds});
   }
   if (rows.empty()) source.fail(0, "a header, but no layer");
-  // A name twice in a file of one pass is two layers; passes are repetitions of the whole file.
+  // A name that occurs twice in a file of one pass denotes two layers; passes are repetitions of the whole file.
   const auto passes = repeated_passes(source, ids, {}, options, made.warnings, Covering::whole);
   std::vector<Seconds> sums;
   for (const Stretch& pass : passes) {

@@ -9,7 +9,7 @@ namespace benanza::profile {
 
 namespace {
 
-/// The first call that begins behind the moment.
+/// The first call that begins after the moment.
 auto next_of(const std::vector<LibrarySpan>& spans, std::int64_t moment) {
   return std::upper_bound(spans.begin(), spans.end(), moment,
                           [](std::int64_t time, const LibrarySpan& span) { return time < span.start; });

@@ -58,7 +58,7 @@ std::string conv_signature(const LoggedConv& conv) {
 
 std::string gemm_signature(const LoggedGemm& gemm) {
   if (gemm.m < 1 || gemm.n < 1 || gemm.k < 1 || gemm.batch < 1) return {};
-  // Row-major, the left operand has the rows of the result and the right one its columns.
+  // In row-major order, the left operand has the rows of the result, and the right one has its columns.
   const std::int64_t rows = gemm.row_major ? gemm.m : gemm.n, columns = gemm.row_major ? gemm.n : gemm.m;
   const bool left_transposed = gemm.row_major ? gemm.trans_a : gemm.trans_b;
   const bool right_transposed = gemm.row_major ? gemm.trans_b : gemm.trans_a;
@@ -71,7 +71,7 @@ std::string gemm_signature(const LoggedGemm& gemm) {
   layer.trans_a = left_transposed && rows != 1 && gemm.k != 1;
   layer.trans_b = right_transposed && batched && columns != 1 && gemm.k != 1;
   if (!batched) {
-    if (gemm.batch > 1 && layer.trans_a) return {};  // no one matrix: its rows do not follow each other
+    if (gemm.batch > 1 && layer.trans_a) return {};  // not a single matrix: its rows do not follow each other
     layer.a = {gemm.batch * rows, gemm.k};
     layer.b = {gemm.k, columns};
   } else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nsight Systems' SQLite export, the schema of 2019 and today's: kernels, copies and waits of a CUDA device, launches
-// and allocations of the host, in integer nanoseconds. Tables exist only where the run had something for them. Passes
-// are not marked: they are what repeats in the sequence of kernels. A kernel that was launched inside an NVTX range is
-// labelled by the innermost one. Calls of cuDNN and cuBLAS are there where they were traced (nsys profile -t
+// and allocations of the host, in integer nanoseconds. A table exists only if the run had something for it. Passes are
+// not marked: they are the repetitions in the sequence of kernels. A kernel that was launched inside an NVTX range gets
+// the label of the innermost one. Calls of cuDNN and cuBLAS are included if they were traced (nsys profile -t
 // cudnn,cublas).
 #include "between_libraries.hpp"
 #include "nsys_timeline.hpp"
@@ -50,8 +50,8 @@ class Export {
     return found == strings_.end() ? none : found->second;
   }
 
-  /// Host calls by process and correlation: when and on which thread a kernel was launched. A thread's number is its
-  /// process's, with its own in the lowest 24 bits.
+  /// Host calls by process and correlation: when and on which thread a kernel was launched. The number of a thread
+  /// consists of its process's number and, in the lowest 24 bits, its own.
   void read_launches() {
     if (!database_.has("CUPTI_ACTIVITY_KIND_RUNTIME")) return;
     const std::string process = names_processes() ? "globalTid >> 24" : "0";
@@ -70,7 +70,7 @@ class Export {
     return found == calls->second.end() ? nullptr : &found->second;
   }
 
-  /// Whether kernels say of which process they are.
+  /// Whether kernels name their process.
   [[nodiscard]] bool names_processes() { return database_.columns("CUPTI_ACTIVITY_KIND_KERNEL").contains("globalPid"); }
 
   /// Ranges that were pushed and popped on a thread (event type 59), which nest.
@@ -209,7 +209,7 @@ class Export {
         [&](sqlite3_stmt* row) { add_transfer(row, Activity::wait, "synchronisation", "", "SYNCHRONIZATION"); });
   }
 
-  /// Launches, allocations and, where the device's own waits were not traced, the host's; and between library calls
+  /// Launches, allocations and, if the device's own waits were not traced, the host's waits; between library calls,
   /// every call that is not a part of another one.
   void read_calls() {
     const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
@@ -262,13 +262,13 @@ class Export {
     timeline_.events.push_back(std::move(event));
   }
 
-  /// The schema's version, which exports of 2019 do not say.
+  /// Checks the schema's version, which exports of 2019 do not contain.
   void check_schema() {
     constexpr int known = 3;
     if (!database_.has("META_DATA_EXPORT")) return;
     database_.each("select value from META_DATA_EXPORT where name = 'EXPORT_SCHEMA_VERSION'", [&](sqlite3_stmt* row) {
       const std::string version = Database::text(row, 0);
-      if (Database::number(row, 0) > known)  // the number in front of the first dot
+      if (Database::number(row, 0) > known)  // the number before the first dot
         timeline_.warnings.push_back(source_.path().string() + ": schema version " + version +
                                      "; known are those up to " + std::to_string(known));
     });
@@ -295,11 +295,11 @@ class Export {
 
   Source& source_;
   Database database_;
-  std::unordered_map<std::int64_t, std::string> strings_{};                                // looked up, never walked
-  std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, Launch>> launches_{};  // likewise
+  std::unordered_map<std::int64_t, std::string> strings_{};  // only looked up, never iterated
+  std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, Launch>> launches_{};  // the same
   std::map<std::int64_t, std::vector<Range>> ranges_{};  // by thread, in order of their start
   std::unordered_map<std::int64_t, std::vector<std::string>> chains_{};
-  std::set<std::int64_t> processes_{}, devices_{};  // that kernels are of
+  std::set<std::int64_t> processes_{}, devices_{};  // those of the kernels
   DeviceTimeline timeline_{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for nsys.cpp in a build without SQLite.
+// Replaces nsys.cpp in a build without SQLite.
 #include "reader.hpp"
 #include <benanza/error.hpp>
 

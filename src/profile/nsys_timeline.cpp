@@ -17,7 +17,7 @@ namespace benanza::profile {
 
 namespace {
 
-/// Who made a kernel, by the namespace of its name.
+/// The engine that made the kernels, by the namespaces in their names.
 std::string engine_of(const std::vector<DeviceEvent>& events) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> marks{{{"onnxruntime::", "onnxruntime"},
                                                                                 {"mxnet::", "mxnet"},
@@ -85,8 +85,8 @@ class Maker {
   }
 
  private:
-  /// Stretches of events. The kernels of a pass repeat; copies belong to the pass that they feed, or that they fetch
-  /// the result of.
+  /// Ranges of events. The kernels of a pass repeat; copies belong to the pass that they feed, or whose result they
+  /// fetch.
   std::vector<Stretch> find_passes(const ProfileOptions& options) {
     if (kernels_.empty()) return {};
     std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> known;
@@ -137,7 +137,7 @@ class Maker {
     return end;
   }
 
-  /// It is in a latency, and in no row that it could be subtracted from.
+  /// The profiler's overhead is part of a latency, but there is no row from which it could be subtracted.
   void note_overheads(const std::vector<Stretch>& passes) {
     std::int64_t inside = 0;
     for (const auto& pass : passes)
@@ -151,9 +151,9 @@ class Maker {
                              " ms that the profiler itself took");
   }
 
-  /// A label names a layer if it comes back in every pass: one that counts the passes does not.
+  /// A label names a layer if it occurs in every pass; a label that counts the passes does not.
   void drop_passing_labels(const std::vector<Stretch>& passes) {
-    std::map<std::string, std::size_t> seen;  // in how many passes
+    std::map<std::string, std::size_t> seen;  // number of passes that contain a label
     for (const auto& pass : passes) {
       std::set<std::string> labels;
       for (std::size_t i = pass.first; i < pass.last; ++i) labels.insert(events_[i].label);

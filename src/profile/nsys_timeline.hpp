@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline of a CUDA device, and the profile of one pass that follows from it; reading it from a database is left
-// to nsys.cpp.
+// The timeline of a CUDA device, and the profile of one pass that is computed from it; nsys.cpp reads it from a
+// database.
 #pragma once
 
 #include "library_spans.hpp"
@@ -20,7 +20,7 @@ struct Launch {
   std::int64_t thread = 0;
 };
 
-/// A labelled stretch of a host thread.
+/// A labelled range of a host thread.
 struct Range {
   std::int64_t start = 0, end = 0;  ///< ns
   std::string text{};
@@ -34,16 +34,16 @@ struct DeviceEvent {
   std::string name{};
   std::string detail{};                    ///< demangled name
   std::string sizes{};                     ///< dimensions of the grid and its blocks; bytes of a copy
-  std::string label{};                     ///< text of the innermost range that it was launched in
-  std::optional<std::int64_t> launched{};  ///< when the host called, ns
-  std::int64_t thread = 0;                 ///< that called
+  std::string label{};                     ///< text of the innermost range around its launch
+  std::optional<std::int64_t> launched{};  ///< when the host made the call, ns
+  std::int64_t thread = 0;                 ///< the thread that made the call
   std::vector<std::string> chain{};        ///< callers of a call, innermost first
   bool between = false;                    ///< a call between two library calls of its thread
-  bool between_libraries = false;          ///< as ProfileRecord has it
+  bool between_libraries = false;          ///< as in ProfileRecord
   bool is_record = true;                   ///< false: only a part of EngineProfile::between
 };
 
-/// A stretch that the profiler itself took of a host thread.
+/// A range of a host thread that the profiler itself took.
 struct Overhead {
   std::int64_t start = 0, end = 0;  ///< ns
 };
@@ -56,9 +56,9 @@ struct DeviceTimeline {
   std::vector<std::string> warnings{};
 };
 
-/// Passes are the repetitions of the sequence of kernels, on whatever streams. One lasts from the launch of its first
-/// kernel, or from the copies to the device just before, to the end of its last kernel or of the copies to the host
-/// after it. A call of the host belongs to the pass that it starts in, before the next one starts.
+/// Passes are the repetitions of the sequence of kernels, on any streams. A pass lasts from the launch of its first
+/// kernel, or from the copies to the device just before it, to the end of its last kernel or of the copies to the host
+/// after it. A call of the host belongs to the pass in which it starts, if this is before the next one starts.
 [[nodiscard]] EngineProfile make_profile(const Source& source, DeviceTimeline timeline, const ProfileOptions& options);
 
 }  // namespace benanza::profile

@@ -11,7 +11,7 @@ namespace benanza::profile {
 
 namespace {
 
-/// The type of a role (`src`) among the descriptors; nothing for a type that ONNX lacks, or an undefined one.
+/// The type of a role (`src`) among the descriptors; empty for a type that ONNX lacks, or an undefined one.
 std::optional<DataType> type_of(std::string_view memory, std::string_view role) {
   while (!memory.empty()) {
     const auto end = memory.find(' ');
@@ -31,7 +31,7 @@ std::optional<DataType> type_of(std::string_view memory, std::string_view role) 
   return std::nullopt;
 }
 
-/// `mb1_ic3oc64_ih224oh112`: the numbers by the letters before them.
+/// `mb1_ic3oc64_ih224oh112`: the numbers, by the letters in front of them.
 std::map<std::string, std::int64_t, std::less<>> lettered(std::string_view problem) {
   std::map<std::string, std::int64_t, std::less<>> found;
   const char* at = problem.data();
@@ -49,7 +49,7 @@ std::map<std::string, std::int64_t, std::less<>> lettered(std::string_view probl
   return found;
 }
 
-/// `2x3x4`; nothing for anything else.
+/// `2x3x4`; empty for anything else.
 std::optional<std::vector<std::int64_t>> crossed(std::string_view text) {
   std::vector<std::int64_t> dims;
   while (true) {

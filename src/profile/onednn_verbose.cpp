@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's log (ONEDNN_VERBOSE=profile_exec): a line a primitive, its columns named by the line `template:`, times in
-// milliseconds. Lines of other programs in between are skipped. Passes are the repetitions of the sequence.
+// oneDNN's log (ONEDNN_VERBOSE=profile_exec): one line per primitive, with the columns that the line `template:` names,
+// times in milliseconds. Lines of other programs in between are skipped. Passes are the repetitions of the sequence.
 #include "onednn_problem.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
@@ -32,7 +32,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-/// What every version prints; a template line replaces it.
+/// The columns that every version prints; a template line replaces them.
 constexpr std::string_view usual_columns =
     "operation,engine,primitive,implementation,prop_kind,memory_descriptors,attributes,auxiliary,problem_desc,exec_"
     "time";
@@ -63,7 +63,7 @@ class Verbose {
   EngineProfile read() {
     Lines lines(source_);
     for (std::string_view line; lines.next(line);) {
-      // Programs print into the same stream, maybe without ending their line.
+      // Programs print into the same stream, possibly without ending their line.
       for (const std::string_view mark : marks)
         if (const auto at = line.find(mark); at != std::string_view::npos) {
           add(line.substr(at + mark.size()), lines.position(), lines.unterminated());
@@ -85,7 +85,7 @@ class Verbose {
     if (next_is([](auto field) { return field.size() >= 2 && field[0] == 'v' && is_number(field.substr(1)); }))
       check_version(fields[from++]);
     if (next_is(is_number)) ++from;  // a timestamp
-    // Partitions of the graph API enclose primitives that have lines of their own.
+    // Partitions of the graph API contain primitives that have lines of their own.
     if (next_is([](auto field) { return field == "graph" || field == "ukernel"; })) return;
     if (next_is([](auto field) { return field == "primitive" || field == "common"; })) ++from;
     if (next_is([](auto field) { return field == "info"; })) {
@@ -106,7 +106,7 @@ class Verbose {
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), time);
     if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || !(time >= 0))
       source_.fail(position, "exec_time '" + std::string(text) + "', expected milliseconds");
-    // The same primitive on the same problem, whenever: what lies between a timestamp and the time.
+    // The text from the first column up to the time identifies the same primitive on the same problem.
     const char* const first = fields[0].data();
     const auto [what, is_new] = names_.find_or_add({first, static_cast<std::size_t>(text.data() - first)});
     if (is_new)
@@ -130,7 +130,7 @@ class Verbose {
     for (const std::string_view mark : {"prim_template:", "template:"})
       if (text.starts_with(mark)) {
         std::string_view names = text.substr(mark.size());
-        // By then, what stands before the operation is no longer among the line's columns.
+        // At this point, the fields before the operation have already been removed from the line's columns.
         if (const auto at = names.find("operation,"); at != std::string_view::npos) names = names.substr(at);
         if (names.find("exec_time") == std::string_view::npos || names.find("primitive") == std::string_view::npos)
           return;
@@ -177,7 +177,7 @@ class Verbose {
     }
     const std::size_t dropped = warm_up_passes(source_, sums, options_);
     made_.warm_ups = static_cast<std::int64_t>(dropped);
-    // All passes are equal by construction: the k-th primitive of each is the same one.
+    // All passes are equal by construction: their k-th primitives are the same.
     const Stretch& model = passes[dropped];
     for (std::size_t k = 0; k < model.last - model.first; ++k) {
       auto& record = made_.records.emplace_back(descriptions_[ids_[model.first + k]]);
@@ -193,7 +193,7 @@ class Verbose {
   std::string names_of_columns_{usual_columns};
   Columns columns_{usual_columns};
   Names names_{};
-  std::vector<ProfileRecord> descriptions_{};  // by number of the name
+  std::vector<ProfileRecord> descriptions_{};  // by the number of the name
   std::vector<std::uint32_t> ids_{};
   std::string checked_version_{};
   std::vector<Seconds> times_{};

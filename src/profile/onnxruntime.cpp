@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's profile (SessionOptions.enable_profiling; onnxruntime/core/common/profiler.cc): a bare JSON array of
-// complete events in microseconds. `model_run` is a pass; `<node>_kernel_time` of category Node is a layer, inside of
-// it those of its subgraph; events of category Kernel, in builds with CUPTI, follow the node that launched them.
+// complete events in microseconds. `model_run` is a pass; `<node>_kernel_time` of category Node is a layer, which
+// contains the layers of its subgraph. Events of category Kernel, in builds with CUPTI, follow the node that launched
+// them.
 #include "event_stream.hpp"
 #include "onnxruntime_nodes.hpp"
 #include "reader.hpp"
@@ -170,7 +171,7 @@ class OnnxRuntime {
       for (auto field : element.get_object()) {
         const auto type = onnxruntime_type(field.unescaped_key());
         auto& tensor = result.emplace_back();
-        if (!type) return {};  // a type that we lack: better no shapes than wrong ones
+        if (!type) return {};  // a type that Benanza lacks: no shapes are better than wrong ones
         tensor.type = *type;
         for (auto extent : field.value().get_array()) tensor.dims.push_back(std::int64_t(extent));
       }
@@ -178,15 +179,15 @@ class OnnxRuntime {
     return result;
   }
 
-  /// Passes in order of time. False where they overlap: several threads ran the model at once.
+  /// Sorts passes by time. Returns false if they overlap, that is, if several threads ran the model at once.
   bool sort_runs() {
     std::sort(runs_.begin(), runs_.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
     for (std::size_t i = 1; i < runs_.size(); ++i)
-      if (runs_[i].start < runs_[i - 1].end - 1000) return false;  // a microsecond is the file's resolution
+      if (runs_[i].start < runs_[i - 1].end - 1000) return false;  // the file has a resolution of one microsecond
     return true;
   }
 
-  /// Where no model_run says it, the repetitions of the outermost nodes are the passes.
+  /// Without model_run events, the repetitions of the outermost nodes are the passes.
   void find_runs() {
     std::vector<std::uint32_t> ids;
     std::vector<std::size_t> at;
@@ -230,7 +231,7 @@ class OnnxRuntime {
     find_asynchronous();
   }
 
-  /// Times are whole microseconds: a short node may seem to lie inside its neighbour.
+  /// Times are whole microseconds, so a short node may seem to lie inside its neighbour.
   void only_subgraphs_enclose() {
     for (TimedEvent& event : events_) {
       if (descriptions_[event.what].kernel) continue;
@@ -286,12 +287,12 @@ class OnnxRuntime {
   EngineProfile made_{};
   json::parser parser_{}, shapes_{};
   Names names_{}, lanes_{};
-  std::vector<NodeDescription> descriptions_{};  // by number of the name
+  std::vector<NodeDescription> descriptions_{};  // by the number of the name
   std::vector<TimedEvent> events_{};
   std::vector<PassSpan> runs_{};
   std::string key_{};
-  std::unordered_map<std::string, std::uint32_t> what_of_node_{};  // looked up, never walked
-  std::vector<std::uint32_t> last_event_{};                        // by number of the name
+  std::unordered_map<std::string, std::uint32_t> what_of_node_{};  // only looked up, never iterated
+  std::vector<std::uint32_t> last_event_{};                        // by the number of the name
   std::uint32_t last_node_ = no_event;
   std::size_t threads_ = 0, sessions_ = 0;
   bool has_kernels_ = false;
@@ -300,7 +301,7 @@ class OnnxRuntime {
 bool sniff_onnxruntime(std::string_view head) {
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || head[first] != '[') return false;
-  // No other writer of traces has these two.
+  // No other writer of traces has both of these.
   for (std::string_view sign :
        {"model_loading_", "session_initialization", "_kernel_time\"", "\"model_run\"", "SequentialExecutor::Execute"})
     if (head.find(sign) != std::string_view::npos) return true;

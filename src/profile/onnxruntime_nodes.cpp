@@ -58,7 +58,7 @@ std::optional<DataType> onnxruntime_type(std::string_view name) {
 }
 
 namespace {
-/// Blocked layouts (nchwc_transformer.cc), and matrices that a product with bias needs (matmul_add_fusion.cc).
+/// Blocked layouts (nchwc_transformer.cc), and matrices for a product with bias (matmul_add_fusion.cc).
 bool is_inserted(std::string_view name, std::string_view op) {
   return op == "ReorderInput" || op == "ReorderOutput" || name.starts_with("gemm_input_reshape") ||
          name.starts_with("gemm_output_reshape");
@@ -83,11 +83,11 @@ Activity activity_of(const NodeDescription& what) {
   if (what.kernel) return Activity::kernel;
   if (what.op.starts_with("Memcpy")) return Activity::copy;
   if (is_inserted(what.name, what.op)) return Activity::conversion;
-  // Casts of the model have its names; those that the engine put in have these (insert_cast_transformer.cc).
+  // Casts of the model have its names; casts that the engine inserted have these (insert_cast_transformer.cc).
   if (what.op == "Cast" &&
       (what.name.starts_with("InsertedPrecisionFreeCast_") || what.name.starts_with("InsertedCast_")))
     return Activity::conversion;
-  if (is_asynchronous(what.provider)) return Activity::call;  // its time is that of the launch
+  if (is_asynchronous(what.provider)) return Activity::call;  // its time is the time of the launch
   return Activity::layer;
 }
 

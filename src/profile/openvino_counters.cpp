@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenVINO's counters (benchmark_app -report_type average_counters, detailed_counters, or sorted): CSV of layers in the
-// order of the engine, in milliseconds; one block a pass in a detailed report. Sums of blocks are not a latency.
+// order of the engine, in milliseconds; one block per pass in a detailed report. The sum of a block is not a latency.
 #include "csv_row.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
@@ -13,7 +13,7 @@ namespace benanza::profile {
 
 namespace {
 
-/// What OpenVINO's CPU and GPU plugins call layers that only change layout or type.
+/// Layers that only change layout or type, as OpenVINO's CPU and GPU plugins call them.
 bool converts(std::string_view type) { return type == "Reorder" || type == "reorder"; }
 
 class Counters {
@@ -56,7 +56,8 @@ class Counters {
     const auto fields = csv_fields(line, separator_);
     const bool is_layer = fields.size() > last_used_ && !fields[status_].empty();
     if (!is_layer) {
-      // Blank lines, totals, and what a quoted line end of the sorted header leaves; else a line that is cut off.
+      // Blank lines, totals, and what a quoted line break of the sorted header leaves; any other is a line that is cut
+      // off.
       if (fields[0].empty() || fields[0].starts_with("Total")) return;
       source_.fail(position, "a layer of " + std::to_string(fields.size()) + " columns, expected " +
                                  std::to_string(columns_) + ": cut off?");
@@ -103,7 +104,7 @@ class Counters {
   char separator_ = ';';
   std::size_t status_ = 0, op_ = 0, implementation_ = 0, time_ = 0, last_used_ = 0, columns_ = 0;
   Names names_{};
-  std::vector<ProfileRecord> descriptions_{};  // by number of the name
+  std::vector<ProfileRecord> descriptions_{};  // by the number of the name
   std::vector<std::vector<PassEvent>> passes_{};
   std::vector<Seconds> sums_{};
 };

@@ -14,7 +14,7 @@ namespace benanza::profile {
 
 namespace {
 
-/// The longest stretch [first, last) in which each element equals the one `period` before it.
+/// The longest range [first, last) in which each element equals the one `period` before it.
 Stretch longest_run(std::span<const std::uint32_t> ids, std::size_t period) {
   Stretch best{}, run{};
   for (std::size_t i = period; i < ids.size(); ++i) {
@@ -26,7 +26,8 @@ Stretch longest_run(std::span<const std::uint32_t> ids, std::size_t period) {
   return best;
 }
 
-/// The element of [first, last) whose id occurs least in the whole sequence, but more than once; `last` for none.
+/// The element of [first, last) whose id occurs least often in the whole sequence, but more than once; `last` if there
+/// is none.
 std::size_t rarest(std::span<const std::uint32_t> ids, const std::vector<std::size_t>& count, std::size_t first,
                    std::size_t last) {
   std::size_t best = last;
@@ -35,11 +36,11 @@ std::size_t rarest(std::span<const std::uint32_t> ids, const std::vector<std::si
   return best;
 }
 
-/// Distances of one element to others with its id: a period is one of them if the element is in the passes, because
-/// each element of a stretch that repeats has an equal one a period before or behind it. Passes that are half of the
-/// sequence hold the whole second quarter of it or the whole third, so one element of each is tried. (Not the rarest of
-/// all: those may be of the set-up, as the kernels are that set an engine's parameters.) The rarest has few equals
-/// inside a pass, so its nearest ones suffice.
+/// Distances of one element to others with its id. If the element is in the passes, one of them is a period, because
+/// each element of a repeating range has an equal one a period before or after it. Passes that cover half of the
+/// sequence contain its whole second or its whole third quarter, so one element of each is tried. (Not the rarest of
+/// all, which may belong to the set-up, such as the kernels that set an engine's parameters.) The rarest element has
+/// few equals inside a pass, so its nearest ones suffice.
 std::vector<std::size_t> candidate_periods(std::span<const std::uint32_t> ids) {
   std::vector<std::size_t> count(ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + std::size_t{1}, 0);
   for (const std::uint32_t id : ids) ++count[id];
@@ -77,7 +78,7 @@ std::size_t phase_by_idle(const Stretch& stretch, std::size_t period, std::span<
   return best;
 }
 
-/// Whether the passes go on to the end of the sequence, the last one maybe cut off.
+/// Whether the passes continue to the end of the sequence, where the last one may be cut off.
 bool reach_end(const std::vector<Stretch>& passes, std::span<const std::uint32_t> ids) {
   const Stretch& last = passes.back();
   const auto rest = ids.subspan(last.last);
@@ -85,7 +86,7 @@ bool reach_end(const std::vector<Stretch>& passes, std::span<const std::uint32_t
          std::equal(rest.begin(), rest.end(), ids.begin() + static_cast<std::ptrdiff_t>(last.first));
 }
 
-/// Whether the idle time before a pass is at least twice the longest inside one, by medians over the passes.
+/// Whether the idle time before a pass is at least twice the longest one inside a pass, by medians over the passes.
 bool begin_behind_idle(const std::vector<Stretch>& passes, std::span<const double> idle_before) {
   const std::size_t period = passes.front().last - passes.front().first;
   double before = 0, inside = 0;
@@ -112,7 +113,7 @@ std::vector<Stretch> likely_passes(std::span<const std::uint32_t> ids, std::span
   return passes;
 }
 
-/// So many passes, of one or several repetitions each.
+/// As many passes as told, each of one or several repetitions.
 std::vector<Stretch> passes_as_told(const Source& source, std::span<const std::uint32_t> ids,
                                     std::span<const double> idle_before, std::int64_t told) {
   if (told < 1) throw UsageError("a number of passes below 1");
@@ -156,15 +157,16 @@ std::vector<Stretch> find_repetitions(std::span<const std::uint32_t> ids, std::s
   std::size_t period = 0;
   for (const std::size_t candidate : candidate_periods(ids)) {
     const Stretch run = longest_run(ids, candidate);
-    // A longer period than needed loses nothing of the stretch; the shortest that covers as much is the pass.
+    // A longer period than needed covers a range that is just as long; the shortest period with the same coverage is
+    // the pass.
     if (run.last - run.first >= 2 * candidate && run.last - run.first > stretch.last - stretch.first) {
       stretch = run;
       period = candidate;
     }
   }
-  // What repeats inside one pass (blocks of a model) covers a part only: not passes.
+  // Repetitions inside one pass (blocks of a model) cover only a part of the sequence and are not passes.
   if (period == 0 || 2 * (stretch.last - stretch.first) < ids.size()) return {};
-  // What repeats from the start on begins with a pass, what repeats up to the end ends with one.
+  // Repetitions from the start of the sequence begin with a pass; repetitions up to the end end with one.
   std::size_t phase = (stretch.last - stretch.first) % period;
   if (stretch.first == 0) phase = 0;
   else if (stretch.last != ids.size() && !idle_before.empty()) phase = phase_by_idle(stretch, period, idle_before);
@@ -215,7 +217,7 @@ void PassRecords::add_pass(std::span<const PassEvent> events) {
   }
   for (std::size_t i = 0; i < events.size(); ++i) {
     Slot& slot = slots_[slot_of_event_[i]];
-    // Only the pass that brought a record says where it belongs: so no ring of parents can come about.
+    // Only the pass that introduced a record sets its parent, so parents cannot form a cycle.
     if (slot.first_pass == passes_ && events[i].parent != no_parent) slot.parent = slot_of_event_[events[i].parent];
   }
   ++passes_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// read_profile: asks each format whether a file is its own, reads the files, and joins what they say about one run.
+// read_profile: asks each format whether a file belongs to it, reads the files, and joins what they say about one run.
 #include "reader.hpp"
 #include <benanza/error.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace profile;
 
-/// THE list of formats, in the order in which they are asked.
+/// The only list of formats, in the order in which they are asked.
 constexpr std::array<const Reader*, 15> readers{
     &onnxruntime,      &kineto,      &trtexec_profile,    &trtexec_times,  &trtexec_layers,
     &google_benchmark, &trtexec_log, &openvino_counters,  &onednn_verbose, &nsys,
@@ -42,7 +42,7 @@ bool has_times(const EngineProfile& profile) {
                      [](const ProfileRecord& record) { return !record.times.empty(); });
 }
 
-/// What a file says about layers that have their times from another one.
+/// Adds what a file says about layers whose times come from another file.
 void describe(ProfileRecord& record, ProfileRecord&& more) {
   if (record.op.empty()) record.op = std::move(more.op);
   if (!more.nodes.empty()) record.nodes = std::move(more.nodes);
@@ -89,7 +89,7 @@ class Joiner {
     if (to.empty()) to = std::move(from);
   }
 
-  /// A file of latencies alone is preferred: where layers are timed, the whole takes longer.
+  /// A file that only has latencies is preferred: timing the layers makes the whole pass longer.
   void add_latencies(EngineProfile& part, const std::string& file) {
     if (part.latencies.empty()) return;
     const bool alone = !has_times(part);
@@ -128,14 +128,14 @@ class Joiner {
         made_.total_only = "the files name layers, but no times of them";
       return;
     }
-    std::unordered_map<std::string, std::vector<std::size_t>> by_name;  // looked up, never walked
+    std::unordered_map<std::string, std::vector<std::size_t>> by_name;  // only looked up, never iterated
     for (std::size_t i = 0; i < descriptions_.size(); ++i) by_name[descriptions_[i].name].push_back(i);
     std::size_t joined = 0;
     for (ProfileRecord& record : made_.records) {
       const auto found = by_name.find(record.name);
       if (found == by_name.end() || found->second.empty()) continue;
       describe(record, std::move(descriptions_[found->second.front()]));
-      found->second.erase(found->second.begin());  // equal names are told apart by their order
+      found->second.erase(found->second.begin());  // layers of equal names are distinguished by their order
       ++joined;
     }
     if (joined < descriptions_.size())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader: a format of profiles. Each is a file of its own that defines one of the names below, which also stand, in the
-// order in which they are asked, in the one list of read_profile.cpp.
+// Reader: a profile format. Each is in a file of its own that defines one of the names below. The names are also in the
+// one list of read_profile.cpp, in the order in which formats are asked.
 #pragma once
 
 #include "source.hpp"
@@ -11,12 +11,12 @@
 namespace benanza::profile {
 
 struct Reader {
-  std::string_view format;  ///< as messages and EngineProfile::format name it
-  /// Whether a text that starts like this is of this format. It must not accept what another reader reads.
+  std::string_view format;  ///< name of the format in messages and in EngineProfile::format
+  /// Whether a text that starts like this is of this format. Must not accept what another reader reads.
   bool (*sniff)(std::string_view head);
-  /// The whole file. `files` and `format` are filled in by the caller; every record and call has its place, with
-  /// `file` = source.index(). A file that only describes layers (no time) gives records without times: they are joined
-  /// by name to those of another file of the run that has times.
+  /// Reads the whole file. The caller fills in `files` and `format`; every record and call has its place, with `file` =
+  /// source.index(). A file that only describes layers (without times) gives records without times, which are joined by
+  /// name with those of another file of the run that has times.
   EngineProfile (*read)(Source& source, const ProfileOptions& options);
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using Indices = std::vector<std::size_t>;
 
-/// The same for calls that do the same in the same way.
+/// Equal ids for calls that do the same thing in the same way.
 class Ids {
  public:
   std::uint32_t of(const LibraryCall& call) {
@@ -27,7 +27,7 @@ class Ids {
 };
 
 /// The number of calls in the last pass, if the sequence ends with the same calls by two threads, one after the other:
-/// one pass for each thread, after a long autotuning. 0 where it does not end like that.
+/// one pass per thread, after a long autotuning. 0 if it does not end like that.
 std::size_t repeated_end(std::span<const std::uint32_t> ids, const std::vector<SeenCall>& seen) {
   std::size_t of_last = 0;
   while (of_last < seen.size() && seen[seen.size() - 1 - of_last].thread == seen.back().thread) ++of_last;
@@ -36,7 +36,7 @@ std::size_t repeated_end(std::span<const std::uint32_t> ids, const std::vector<S
   return std::equal(first.begin(), first.end(), second.begin()) ? of_last : 0;
 }
 
-/// Which of the calls are the last pass; empty where none repeats.
+/// The calls that form the last pass; empty if none repeats.
 Indices last_pass(const Indices& among, std::span<const std::uint32_t> all_ids) {
   std::vector<std::uint32_t> ids;
   for (const auto i : among) ids.push_back(all_ids[i]);
@@ -62,7 +62,7 @@ std::vector<LibraryCall> calls_of_one_pass(const Source& source, const std::vect
     of_thread[seen[i].thread].push_back(i);
   }
   Indices pass = last_pass(all, ids);
-  if (pass.empty() && of_thread.size() > 1) {  // passes of two threads overlap: the busiest one shows them
+  if (pass.empty() && of_thread.size() > 1) {  // passes of two threads overlap: use the busiest thread
     const Indices* busiest = nullptr;
     for (const auto& [thread, calls] : of_thread)
       if (!busiest || calls.size() > busiest->size()) busiest = &calls;

@@ -18,7 +18,7 @@ nlohmann::json read_json(Source& source) {
   } catch (const nlohmann::json::parse_error& error) {
     source.fail(error.byte, error.byte >= text.size() ? "the file ends in the middle of the JSON: it was cut off"
                                                       : std::string("no JSON: ") + error.what());
-  } catch (const nlohmann::json::exception& error) {  // a number beyond what a double holds
+  } catch (const nlohmann::json::exception& error) {  // a number beyond the range of a double
     throw InputError(source.path().string() + ": JSON that cannot be read: " + error.what());
   }
 }

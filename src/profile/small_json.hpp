@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON file of ordinary size as a whole, and its fields with errors that say where they are.
+// Reads a JSON file of ordinary size as a whole, and its fields with errors that say where they are.
 #pragma once
 
 #include "source.hpp"
@@ -11,16 +11,16 @@
 
 namespace benanza::profile {
 
-/// Throws InputError, with the byte if it is not JSON, also for a number that is out of range.
+/// Throws InputError if it is not JSON, with the byte offset, and also for a number that is out of range.
 [[nodiscard]] nlohmann::json read_json(Source& source);
 
-/// The number of `key`. Throws InputError where there is none; `where` says of what: `element 3`.
+/// The number under `key`. Throws InputError if there is none; `where` names the object in the message: `element 3`.
 [[nodiscard]] double number_at(const Source& source, const nlohmann::json& object, const char* key,
                                const std::string& where);
-/// The same for a time, which is never negative.
+/// The same for a time, which must not be negative.
 [[nodiscard]] double time_at(const Source& source, const nlohmann::json& object, const char* key,
                              const std::string& where);
-/// Its text; empty where there is none.
+/// The text under `key`; empty if there is none.
 [[nodiscard]] std::string text_at(const nlohmann::json& object, const char* key);
 
 }  // namespace benanza::profile

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: the bytes of one file of a profile, unzipped on the way, never all of them at once. Lines: the same as lines.
+// Source: the bytes of one file of a profile, unzipped on the fly, never all of them at once. Lines: the same, as
+// lines.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ class Source {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::size_t index() const { return index_; }
-  /// The first bytes, up to 64 KiB of them, whatever has been read: what formats are recognised by.
+  /// The first bytes, up to 64 KiB, independent of what has been read; formats are recognized by them.
   [[nodiscard]] std::string_view head() const { return {first_.get(), head_}; }
 
   /// The next bytes; empty at the end. Valid until the next call. Throws InputError for a gzip file that is damaged or
   /// cut off.
   [[nodiscard]] std::string_view next();
-  /// Byte at which what next() gave last begins.
+  /// The byte at which the last result of next() begins.
   [[nodiscard]] std::uint64_t position() const { return position_; }
 
   /// `trace.json: byte 17`
@@ -52,19 +53,20 @@ class Source {
 class Lines {
  public:
   explicit Lines(Source& source) : source_(source) {}
-  /// False at the end. The text is valid until the next call.
+  /// Returns false at the end. The text is valid until the next call.
   [[nodiscard]] bool next(std::string_view& line);
   /// Byte at which the last line begins.
   [[nodiscard]] std::uint64_t position() const { return position_; }
-  /// From 1.
+  /// Counts from 1.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// Whether the last line ended with the file instead of a line end: then it may be cut off, maybe inside a number.
+  /// Whether the last line ended with the file instead of a line end. If so, it may be cut off, possibly inside a
+  /// number.
   [[nodiscard]] bool unterminated() const { return unterminated_; }
 
  private:
   Source& source_;
   std::string_view rest_{};
-  std::string joined_{};  // a line that two chunks share
+  std::string joined_{};  // a line that spans two chunks
   std::uint64_t position_ = 0, following_ = 0, number_ = 0;
   bool unterminated_ = false;
 };

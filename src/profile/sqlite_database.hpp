@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Database: an SQLite file that is read, from its file, or from memory where the file is gzip.
+// Database: an SQLite file for reading, from its file, or from memory if the file is gzip.
 #pragma once
 
 #include "source.hpp"
@@ -35,7 +35,7 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// The columns of a table; none where there is no such table.
+  /// The columns of a table; empty if there is no such table.
   [[nodiscard]] std::set<std::string> columns(const std::string& table) {
     std::set<std::string> names;
     each("pragma table_info(" + table + ")", [&](sqlite3_stmt* row) { names.insert(text(row, 1)); });

@@ -16,7 +16,7 @@ Names::Found Names::find_or_add(std::string_view text) {
 
 namespace {
 
-/// In order of start, the longer one first; parents that readers have set already follow their events.
+/// By start, longer events first. Parents that readers have already set follow their events.
 void sort_by_start(std::vector<TimedEvent>& events) {
   const auto before = [](const TimedEvent& a, const TimedEvent& b) {
     if (a.start != b.start) return a.start < b.start;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeline: the events of a trace in a few bytes each, nested by time on each thread or stream, cut into passes.
+// Timeline: the events of a trace in a few bytes each, nested by time on each thread or stream, and divided into
+// passes.
 #pragma once
 
 #include "passes.hpp"
@@ -13,7 +14,7 @@
 
 namespace benanza::profile {
 
-/// Numbers texts from 0 in order of their first use.
+/// Numbers texts from 0, in the order of their first use.
 class Names {
  public:
   struct Found {
@@ -28,7 +29,7 @@ class Names {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> ids_;  // looked up, never walked
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> ids_;  // only looked up, never iterated
 };
 
 inline constexpr std::uint32_t no_event = std::numeric_limits<std::uint32_t>::max();
@@ -41,15 +42,15 @@ struct TimedEvent {
   std::uint32_t pass = no_event;
 };
 
-/// What is wrong about an order of events; the first of them is shown.
+/// Errors in the order of events; messages show the first of them.
 struct Misnested {
   std::size_t count = 0;
   std::uint64_t position = 0;
 };
 
-/// Sorts by start (enclosing ones first) and sets the parent of each to the event that encloses it on its lane. An
-/// event that begins inside another one but ends after it is not enclosed by that one, and counted. Ends may be off by
-/// `tolerance` ns, the resolution of the file.
+/// Sorts by start (enclosing ones first) and sets the parent of each event to the event that encloses it on its lane.
+/// An event that begins inside another one but ends after it is not enclosed by that one; such events are counted. Ends
+/// may be off by `tolerance` ns, the resolution of the file.
 [[nodiscard]] Misnested nest(std::vector<TimedEvent>& events, std::int64_t tolerance);
 
 struct PassSpan {
@@ -59,8 +60,8 @@ struct PassSpan {
 /// Sets the pass of each event (in order of start) that begins within one of the spans (in order, not overlapping).
 void assign_passes(std::vector<TimedEvent>& events, std::span<const PassSpan> passes);
 
-/// Turns the events of counted passes (from number `first` on; their start is that of the span) into records without
-/// descriptions: name() of each is for `describe(record, what)` to set.
+/// Turns the events of counted passes (from number `first` on; a pass starts where its span starts) into records
+/// without descriptions; the caller sets these.
 struct TimelineRecords {
   std::vector<ProfileRecord> records{};
   std::vector<std::uint32_t> what{};  ///< TimedEvent::what of each record

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TraceEvent: one event of Chrome's trace format (Trace Event Format, "Complete Events"), which ONNX Runtime and
-// PyTorch both write.
+// TraceEvent: one event of Chrome's trace format (Trace Event Format, "Complete Events"), which both ONNX Runtime and
+// PyTorch write.
 #pragma once
 
 #include "source.hpp"
@@ -17,13 +17,13 @@ namespace benanza::profile {
 
 namespace json = simdjson::ondemand;
 
-/// Text of a number, in microseconds, as nanoseconds, exactly; nothing if it is not a number.
+/// Converts the text of a number from microseconds to nanoseconds, exactly; empty if it is not a number.
 [[nodiscard]] std::optional<std::int64_t> nanoseconds_of_microseconds(std::string_view text);
 
-/// The trimmed text of a scalar, as the file has it.
+/// The trimmed text of a scalar, exactly as in the file.
 [[nodiscard]] std::string_view token(json::value& value);
 
-/// A whole number, or the hash of a string: thread ids come as both.
+/// An integer, or the hash of a string: thread ids come in both forms.
 [[nodiscard]] std::int64_t id_of(json::value& value);
 
 struct TraceEvent {
@@ -32,7 +32,7 @@ struct TraceEvent {
   std::int64_t lane = 0;  ///< thread
   std::int64_t start_ns = 0, duration_ns = 0;
 
-  /// Throws InputError at `position` for a complete event without time or with a negative one.
+  /// Throws InputError at `position` for a complete event with no time or a negative one.
   void check(const Source& source, std::uint64_t position) const;
   bool has_start = false, has_duration = false;
 };
@@ -68,7 +68,7 @@ TraceEvent read_event(json::parser& parser, std::string_view text, std::size_t p
   return event;
 }
 
-/// Calls `read` and turns what the JSON library throws into an InputError at the event.
+/// Calls `read` and converts an exception of the JSON library into an InputError at the event.
 template <class Read>
 void at_event(const Source& source, std::uint64_t position, Read&& read) {
   try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TensorRT's trtexec exports (samples/common/sampleReporting.cpp): --exportProfile (time of each layer, over all
-// passes), --exportTimes (each pass) and --exportLayerInfo (what each layer is; fields of the engine inspector, of
-// which 11.0 renamed some).
+// The exports of TensorRT's trtexec (samples/common/sampleReporting.cpp): --exportProfile (time of each layer, over all
+// passes), --exportTimes (each pass) and --exportLayerInfo (what each layer is; fields of the engine inspector, some of
+// which 11.0 renamed).
 #include "passes.hpp"
 #include "reader.hpp"
 #include "small_json.hpp"
@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view separator = " + ";
 
-/// `[ONNX Layer: /conv1/Conv]`, several of them with a record separator between: Metadata of a layer.
+/// `[ONNX Layer: /conv1/Conv]` in the Metadata of a layer; several are divided by a record separator.
 std::vector<std::string> nodes_of_metadata(std::string_view text) {
   constexpr std::string_view mark = "[ONNX Layer: ";
   std::vector<std::string> nodes;
@@ -32,8 +32,8 @@ std::vector<std::string> nodes_of_metadata(std::string_view text) {
   return nodes;
 }
 
-/// The pieces of a fused layer's name: nodes, among them names of weights. What TensorRT made itself, or a range of
-/// nodes ({ForeignNode[a...b]}), gives none.
+/// The pieces of a fused layer's name: nodes, including names of weights. Layers that TensorRT itself made, and ranges
+/// of nodes ({ForeignNode[a...b]}), have none.
 std::vector<std::string> nodes_of_name(std::string_view name) {
   std::vector<std::string> nodes;
   if (name.starts_with("Reformatting CopyNode") || name.starts_with('{') || name.starts_with('[')) return nodes;
@@ -53,7 +53,7 @@ std::vector<std::string> nodes_of_name(std::string_view name) {
 Activity activity_of(std::string_view name, std::string_view type) {
   if (name.starts_with("Reformatting CopyNode")) return Activity::conversion;
   if (name.ends_with("[DevicetoShapeHostCopy]") || name.ends_with(" copy")) return Activity::copy;
-  // A Reformat of a name of its own may be a node of the model (a cast, a transposition, a quantisation).
+  // A Reformat with a name of its own may be a node of the model (a cast, a transposition, a quantization).
   return type == "NoOp" ? Activity::call : Activity::layer;
 }
 
@@ -81,7 +81,7 @@ EngineProfile read_layer_times(Source& source, const ProfileOptions&) {
     const std::string name = entry.is_object() ? text_at(entry, "name") : "";
     if (name.empty()) throw InputError(source.path().string() + ": " + element(i) + ": a layer without 'name'");
     auto& record = made.records.emplace_back(record_of(source, name, i));
-    // Files before 8.0 hold no medians; the mean is what adds up to the total.
+    // Files before 8.0 contain no medians; means add up to the total.
     const double mean = entry.contains("averageMs") || !(count > 0)
                             ? time_at(source, entry, "averageMs", element(i))
                             : time_at(source, entry, "timeMs", element(i)) / count;
@@ -178,7 +178,7 @@ EngineProfile read_layers(Source& source, const ProfileOptions&) {
   return made;
 }
 
-/// Whether a bare array of objects whose first elements have this key.
+/// Whether the text is a bare array of objects whose first elements have this key.
 bool is_array_with(std::string_view head, std::string_view key) {
   const auto first = head.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && head[first] == '[' &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of TensorRT's trtexec, for what its exports do not hold: a median of the time on the GPU, over all passes.
+// The log of TensorRT's trtexec, for what its exports do not contain: a median of the time on the GPU, over all passes.
 #include "reader.hpp"
 #include <benanza/error.hpp>
 
@@ -22,7 +22,7 @@ std::optional<double> value_of(std::string_view line, std::string_view key) {
   return value;
 }
 
-/// What follows the mark, to the end of the line or a bracket.
+/// The text after the mark, up to the end of the line or a bracket.
 std::string_view behind(std::string_view line, std::string_view mark) {
   const auto at = line.find(mark);
   if (at == std::string_view::npos) return {};

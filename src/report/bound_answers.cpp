@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ladder says of an iteration of training, in sentences.
+// What a ladder says about an iteration of training, in sentences.
 #include "format.hpp"
 #include <benanza/bounds/unit_shares.hpp>
 #include <benanza/model/layer_signature.hpp>
@@ -16,7 +16,7 @@ namespace benanza {
 
 namespace {
 
-/// Time of one kind of layers, expected and by its roofline.
+/// Time of one kind of layers, expected and by the roofline.
 struct KindTime {
   Seconds time{}, floor{};
   [[nodiscard]] Seconds above() const { return time - floor; }

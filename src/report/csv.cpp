@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV reports (RFC 4180): one line a row, units in the column's name.
+// CSV reports (RFC 4180): one line per row, units in the column's name.
 #include "format.hpp"
 #include "sweep.hpp"
 #include <benanza/model/layer_signature.hpp>
@@ -18,26 +18,26 @@ using report::csv_field;
 
 namespace {
 
-/// Columns that witnesses add, and a line without them.
+/// Columns that witnesses add, and empty fields for lines without a witness.
 constexpr std::string_view witness_columns = ",alone_ms,fastest_ms,layer,layout_plan,tightness,reason";
 constexpr std::string_view no_witness_fields = ",,,,,,";
 
-/// A rung, in the columns of rows: its name in the place of a signature.
+/// A rung, in the columns of rows, with its name in place of a signature.
 void write_rung(std::ostream& out, const std::string& model, std::string_view name, Seconds bound,
                 std::optional<Seconds> median, std::string_view rest) {
   out << fmt::format("{},rung,{},1,,,,,{},{},,,,,,{}\n", csv_field(model), name, bound.value * 1e3,
                      median ? fmt::format("{}", median->value * 1e3) : "", rest);
 }
 
-/// The rungs that the table has.
+/// The rungs that the table shows.
 void write_rungs(std::ostream& out, const Analysis& a, std::string_view rest) {
   for (std::size_t i = 0; i < rung_count; ++i)
     if (const auto name = static_cast<RungName>(i); name != RungName::roofline_memory && a[name].bound)
       write_rung(out, a.model, enum_names(name)[i], *a[name].bound, a[name].median, rest);
 }
 
-/// The two rungs of a witness, and its calls in the columns of rows: the nodes in the place of a signature, times in
-/// the execution. Where there is none, one line with the reason.
+/// The two rungs of a witness, and its calls in the columns of rows: the nodes take the place of a signature, times are
+/// those in the execution. If there is no witness, one line with the reason.
 void write_witness(std::ostream& out, const Analysis& a, const Witness& witness) {
   if (!witness.given()) {
     out << fmt::format("{},witness,,1,refused,,,,,,,,,,,,,,,,,{}\n", csv_field(a.model), csv_field(witness.refused));

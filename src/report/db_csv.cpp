@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV reports of `benanza db` (RFC 4180): one line a row, units in the column's name.
+// CSV reports of `benanza db` (RFC 4180): one line per row, units in the column's name.
 #include "format.hpp"
 #include <benanza/report/db_report.hpp>
 

@@ -27,7 +27,7 @@ std::string window(std::span<const std::int64_t> kernel, const TensorShape& stri
   return text;
 }
 
-/// Everything that has no words of its own: the signature, without the type that most rows share.
+/// Layers that have no words of their own: the signature, without the type that most rows share.
 template <class Op>
 std::string in_words(const Op& op) {
   std::string text = LayerSignature(Layer(op)).text();

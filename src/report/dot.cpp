@@ -2,10 +2,11 @@
 // The fused layer graphs in the dot language; `dot -Tsvg` draws them:
 //
 //   digraph "resnet50" {
-//     l0 [label="Conv 1x3x224x224, 64 of 7x7/2, +bias +relu\n1.21 ms", color="#c73e3a", penwidth=2.5, ...];
+//     l0 [label="Conv 1x3x224x224, 64 of 7x7/2, +bias +relu
+// 1.21 ms", color="#c73e3a", penwidth=2.5, ...];
 //     l0 -> l1 [color="#c73e3a", penwidth=2.5];
 //
-// The critical path of the parallel rung is red; a fill tells a layer's share of the time; a dashed edge brings an
+// The critical path of the parallel rung is red. The fill shows a layer's share of the time. A dashed edge is an
 // operand that delays only the end.
 #include "format.hpp"
 #include <benanza/report/report.hpp>

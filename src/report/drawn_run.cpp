@@ -12,7 +12,7 @@ namespace benanza::report {
 
 namespace {
 
-/// How many passes all records know their starts of; 0: they do not.
+/// The number of passes for which all records know their starts; 0 if they do not.
 std::size_t known_passes(const GapReport& report) {
   std::optional<std::size_t> passes;
   for (const auto& record : report.gap.records) {

@@ -13,7 +13,7 @@ namespace benanza::report {
 
 namespace {
 
-/// Three significant digits.
+/// Formats with three significant digits.
 std::string three_digits(double value) {
   if (value == 0) return "0";
   const int before = static_cast<int>(std::floor(std::log10(std::fabs(value)))) + 1;
@@ -51,7 +51,7 @@ std::string clipped(std::string_view text, std::size_t width) {
   std::string result = printable(text);
   if (result.size() <= width) return result;
   std::size_t end = width > 3 ? width - 3 : 0;
-  while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0U) == 0x80U) --end;  // amid a character
+  while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0U) == 0x80U) --end;  // in the middle of a character
   return result.substr(0, end) + "...";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused layer graph of a gap in the dot language. A fill tells a group's share of the engine's excess (orange) or
-// gain (green) against the bound; grey groups have no record of their own; the critical path of the bound is red.
+// The fused layer graph of a gap in the dot language. The fill shows a group's share of the engine's excess (orange) or
+// gain (green) compared with the bound; grey groups have no record of their own; the critical path of the bound is red.
 #include "format.hpp"
 #include <benanza/report/gap_report.hpp>
 

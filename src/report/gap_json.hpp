@@ -6,7 +6,7 @@
 
 namespace benanza::report {
 
-/// Everything that a gap tells; the page and the JSON report have the same.
+/// Everything that is known about a gap; the page and the JSON report contain the same.
 [[nodiscard]] Json gap_json(const GapReport& report);
 
 }  // namespace benanza::report

@@ -46,7 +46,7 @@ std::string plain(RungName name) {
   return text;
 }
 
-/// The unit that all times of a profile are multiples of: its clock's ticks; 0 where there is no such unit.
+/// The unit of which all times of a profile are multiples, that is, its clock's ticks; 0 if there is no such unit.
 Seconds resolution_of(const EngineProfile& profile) {
   const auto is_in = [](Seconds time, double unit) {
     const double ticks = time.value / unit;
@@ -84,7 +84,7 @@ class Table {
     advice();
     joint();
     if (options_.all) details();
-    else if (!gap_.gap) algorithms();  // else they are among the advice
+    else if (!gap_.gap) algorithms();  // otherwise, they are among the advice
     for (const auto& text : gap_.deviations) prose("deviates: " + text);
     if (report_.bound.training)
       for (const auto& answer : bound_answers(report_.bound.models.front())) prose("at the bound: " + answer);
@@ -97,13 +97,13 @@ class Table {
     return options_.color ? "\033[1m" + text + "\033[0m" : text;
   }
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(std::max(options_.width, 80)); }
-  /// A paragraph; lines after the first one stand further in.
+  /// Prints a paragraph; lines after the first one are indented further.
   void prose(const std::string& text, std::size_t indent = 0) {
     const std::string lines = wrapped(text, width(), indent + 2);
     out_ << lines.substr(std::min<std::size_t>(2, lines.size()));
   }
   void below(const std::string& text) { out_ << wrapped(text, width(), 4); }
-  /// `± 2.10 us`; `± < 1 us` where the file's clock has no finer ticks. Empty where the spread is not known.
+  /// `± 2.10 us`; `± < 1 us` if the file's clock has no finer ticks. Empty if the spread is not known.
   [[nodiscard]] std::string spread(const std::optional<Seconds>& uncertainty) const {
     if (!uncertainty || (uncertainty->value == 0 && resolution_.value == 0)) return "";
     if (*uncertainty >= resolution_ && uncertainty->value > 0) return "± " + time_text(*uncertainty);
@@ -154,11 +154,11 @@ class Table {
   }
 
   void line_of(const GapPart& part) {
-    const bool lowers = part.time.value > 0;  // leaving it out leads down to the bound
+    const bool lowers = part.time.value > 0;  // without this part, the time is nearer to the bound
     const double size = std::fabs(part.time.value);
     const double latency = gap_.latency.value_or(Seconds{}).value;
     if (size < 1e-6 * latency || (size < 1e-3 * latency && Seconds{size} < resolution_))
-      return;  // no figure, but noise
+      return;  // noise rather than a figure
     std::string line = fmt::format("  {:<26}{} {:>8}  {:<10}", describe(part.cause), lowers ? '-' : '+',
                                    time_text({size}), spread(part.uncertainty));
     while (line.ends_with(' ')) line.pop_back();
@@ -187,7 +187,7 @@ class Table {
           line(name);
   }
 
-  /// What was achieved: the part of the gap above it is proven.
+  /// What was achieved, which proves the part of the gap above it.
   void witness() {
     if (report_.bound.witnesses.empty()) return;
     const Witness& witness = report_.bound.witnesses.front();
@@ -223,7 +223,7 @@ class Table {
                           plural(use.of_records, "kernel"), time_text(use.time), time_text(use.of_time));
   }
 
-  /// An iteration of training, phase by phase, each with its largest causes.
+  /// An iteration of training, phase by phase, with the largest causes of each.
   void phases() {
     if (gap_.phases.empty()) return;
     out_ << '\n'
@@ -248,7 +248,7 @@ class Table {
   void advice() {
     if (gap_.advice.empty()) return;
     const bool proven = !report_.proofs.empty();
-    const std::size_t room = proven ? 42 : 50;  // 80 columns with what follows
+    const std::size_t room = proven ? 42 : 50;  // 80 columns including what follows
     out_ << '\n'
          << strong(fmt::format("{:<{}} {:>10}{:>{}}", "advice", room + 4, "predicted", proven ? "achieved" : "",
                                proven ? 22 : 0))
@@ -267,7 +267,7 @@ class Table {
       below(advice.text.substr(first));
       below(first_layers(advice));
       if (!advice.how.empty()) below("how: " + advice.how);
-      if (!advice.reproduce.empty()) out_ << "    reproduce: " << printable(advice.reproduce) << '\n';  // to be copied
+      if (!advice.reproduce.empty()) out_ << "    reproduce: " << printable(advice.reproduce) << '\n';  // easy to copy
       for (const auto& proof : report_.proofs)
         if (proof.advice == i && !proof.reason.empty()) below("not proven: " + proof.reason);
     }
@@ -288,7 +288,7 @@ class Table {
   }
 
   void joint() {
-    if (!gap_.joint || gap_.joint->steps.size() < 2) return;  // a single step says what the rungs say
+    if (!gap_.joint || gap_.joint->steps.size() < 2) return;  // a single step says the same as the rungs
     out_ << '\n' << strong(fmt::format("{:<54} {:>10} {:>10}", "all changes together", "saves", "leaves")) << '\n';
     for (const auto& step : gap_.joint->steps)
       out_ << fmt::format("    {:<50} {:>10} {:>10}\n", step.what,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine and bound side by side in the trace-event format: the engine's records on their lanes, the bound's fused calls
-// in the same order below, and its parallel schedule.
+// Engine and bound side by side in the trace-event format: the engine's records on their lanes, and below them the
+// bound's fused calls in the same order, and its parallel schedule.
 #include "drawn_run.hpp"
 #include "trace_events.hpp"
 #include <benanza/bounds/make_schedule.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: one file with everything in it, edited in src/report/html. What comes from a model reaches it as JSON only,
-// in which no `<` stands, and from there by textContent.
+// The page: a single file that contains everything; its sources are in src/report/html. What comes from a model reaches
+// the page only as JSON, which contains no `<`, and is inserted as textContent.
 #include "gap_json.hpp"
 #include "memory_json.hpp"
 #include "page_files.hpp"
@@ -17,7 +17,7 @@ namespace benanza {
 
 namespace {
 
-/// JSON inside a script element: `</script>` and `<!--` in a name must end or begin nothing.
+/// JSON inside a script element: `</script>` and `<!--` in a name must not end or begin anything.
 std::string harmless(const std::string& json) {
   std::string text;
   text.reserve(json.size());

@@ -55,7 +55,7 @@ Json peaks_json(const Ceilings& ceilings) {
   return result;
 }
 
-/// What reached each, by the same keys.
+/// What reached each ceiling, by the same keys.
 Json reached_by_json(const Ceilings& ceilings) {
   Json result = Json::object();
   for (const auto& [type, row] : ceilings.reached_by) result[std::string(name(type)) + "_flops_per_s"] = row;
@@ -76,7 +76,7 @@ Json coverage_json(const Coverage& coverage) {
   return result;
 }
 
-/// How a row of a device was timed; nothing of one that a clock timed.
+/// How a row of a device was timed; adds nothing for a row that a clock timed.
 void add_timing(Json& result, const Measurement& row) {
   if (row.method.empty()) return;
   result["method"] = row.method;
@@ -203,7 +203,7 @@ Json sweeps_json(const std::vector<Sweep>& sweeps) {
 }
 
 Json summary_json(const Analysis& a) {
-  // Rungs that this program does not measure are null: a rung that cannot be given is never 0.
+  // Rungs that this program does not measure are null: an unknown rung is never 0.
   Json bounds = Json::object(), medians = Json::object(), uncertainty = Json::object(), raised = Json::object();
   Json saving = Json::array();
   for (std::size_t i = 0; i < rung_count; ++i) {

@@ -14,10 +14,10 @@ namespace benanza::report {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON has neither NaN nor infinity: a value that cannot be given is null.
+/// JSON has neither NaN nor infinity: an unknown value is null.
 [[nodiscard]] Json number(std::optional<double> value);
 [[nodiscard]] Json ms(std::optional<Seconds> time);
-/// Rounded to a whole number.
+/// Rounded to an integer.
 [[nodiscard]] Json whole(double value);
 
 [[nodiscard]] Json machine_json(const Machine& machine);
@@ -25,12 +25,12 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json sweeps_json(const std::vector<Sweep>& sweeps);
 /// A model's figures without its rows.
 [[nodiscard]] Json summary_json(const Analysis& analysis);
-/// `witness` of a model's figures, and the rungs `library_chained` and `witness` among its bounds.
+/// Adds `witness` to a model's figures, and the rungs `library_chained` and `witness` to its bounds.
 void add_witness(Json& model, const Witness& witness, const Analysis& analysis);
 
 void write(std::ostream& out, const Json& document);
 
-/// What the page shows, compact: text by its place in a table, rows as arrays.
+/// The contents of the page in compact form: texts by their index in a table, rows as arrays.
 [[nodiscard]] Json page_json(const BoundReport& report);
 
 }  // namespace benanza::report

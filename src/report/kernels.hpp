@@ -15,11 +15,11 @@
 
 namespace benanza::report {
 
-/// The second line of the above.
+/// The second line of this form.
 [[nodiscard]] std::string launch_text(const KernelLaunch& kernel);
-/// The third one; empty where no counter was read.
+/// The third line; empty if no counter was read.
 [[nodiscard]] std::string counters_text(const KernelLaunch& kernel);
-/// Launches that follow each other and differ in their times alone are one entry, at the mean of these.
+/// Consecutive launches that differ only in their times are one entry, with the mean of these times.
 void write_kernels(std::ostream& out, const std::vector<KernelLaunch>& kernels);
 [[nodiscard]] Json kernels_json(const std::vector<KernelLaunch>& kernels);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a database of other models has already, in the table and the JSON of `layers`.
+// What a database of other models already contains, in the table and the JSON of `layers`.
 #pragma once
 
 #include "json.hpp"

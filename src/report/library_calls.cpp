@@ -32,7 +32,7 @@ void write_time_by_library(std::ostream& out, const Gap& gap, std::size_t width)
 void write_between_library_calls(std::ostream& out, const EngineProfile& profile, std::size_t width) {
   if (profile.between.empty()) return;
   constexpr std::size_t indent = 20;
-  const std::size_t longest = width - indent;  // a word is not broken
+  const std::size_t longest = width - indent;  // a word is not split
   out << fmt::format("\n{:>10} {:>7}  between library calls, in a pass\n", "time", "count");
   for (const auto& each : profile.between) {
     const std::string lines = wrapped(fmt::format("{}{} between {} and {}", clipped(each.name, longest),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a gap's table says of vendor libraries: their parts of the time, and what runs between their calls.
+// The part of a gap's table about vendor libraries: their shares of the time, and what runs between their calls.
 #pragma once
 
 #include <benanza/gap/gap.hpp>
@@ -9,10 +9,10 @@
 
 namespace benanza::report {
 
-/// One paragraph; nothing where no record is known to be a library's.
+/// Writes one paragraph; nothing if no record is known to belong to a library.
 void write_time_by_library(std::ostream& out, const Gap& gap, std::size_t width);
-/// A line for each call or kernel between the same two functions, with its call chain; nothing where library calls were
-/// not traced.
+/// Writes one line per call or kernel between the same two functions, with its call chain; nothing if library calls
+/// were not traced.
 void write_between_library_calls(std::ostream& out, const EngineProfile& profile, std::size_t width);
 
 }  // namespace benanza::report

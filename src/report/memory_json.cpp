@@ -43,7 +43,7 @@ Json timeline_json(const MemoryProfile& profile) {
   return {{"nodes", nodes}, {"phases", phases}, {"bytes", bytes}};
 }
 
-/// The largest that live at the peak.
+/// The largest tensors that are alive at the peak.
 Json at_peak(const MemoryProfile& profile) {
   std::vector<const MemoryBlock*> alive;
   for (const auto& block : profile.blocks)

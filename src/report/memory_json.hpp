@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the JSON of `memory` and its page share.
+// What the JSON of `memory` and its page have in common.
 #pragma once
 
 #include "json.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of src/report/html, which the build puts into the program (cmake/EmbedFiles.cmake).
+// The files of src/report/html, which the build embeds in the program (cmake/EmbedFiles.cmake).
 #pragma once
 
 #include <string_view>
 
 namespace benanza::report {
 
-extern const std::string_view page_html;  ///< with places for style, data and script
+extern const std::string_view page_html;  ///< with placeholders for style, data and script
 extern const std::string_view page_css;
 extern const std::string_view memory_js;   ///< the scripts of the page of `memory`
 extern const std::string_view predict_js;  ///< the scripts of the page of `predict`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's data. A zoo of models repeats its layers: each text stands once in `texts`, rows are arrays of numbers in
-// the order of `row_columns`, and numbers of rows have six digits.
+// The page's data. A set of models repeats its layers: each text is stored once in `texts`, rows are arrays of numbers
+// in the order of `row_columns`, and numbers of rows have six digits.
 #include "json.hpp"
 #include "kernels.hpp"
 #include <benanza/version.hpp>
@@ -30,7 +30,7 @@ class Texts {
   Json list_ = Json::array();
 };
 
-/// Six significant digits.
+/// Rounds to six significant digits.
 Json six(double value) {
   if (!std::isfinite(value)) return nullptr;
   char text[32];
@@ -68,7 +68,7 @@ constexpr Column columns[] = {{"form", false},     {"words", true},      {"signa
                               {"critical", false}, {"reason", true},     {"cold_ms", false},  {"cold_algorithm", true},
                               {"untried", false},  {"candidates", false}};
 
-/// For each kernel its name, then a line for its geometry and one for its counters.
+/// For each kernel, its name, a line for its geometry, and a line for its counters.
 Json kernel_lines(const std::vector<KernelLaunch>& kernels, Texts& texts) {
   Json result = Json::array();
   for (const auto& kernel : kernels)

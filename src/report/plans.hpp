@@ -9,7 +9,8 @@
 
 namespace benanza::report {
 
-/// One line a candidate, and its kernels where they are known. `floor`: the layer's, for shares of the roofline.
+/// Writes one line per candidate, and its kernels if they are known. `floor`: the layer's floor, for shares of the
+/// roofline.
 void write_candidates(std::ostream& out, const std::vector<Measurement>& candidates, Seconds floor);
 
 }  // namespace benanza::report

@@ -18,7 +18,7 @@ namespace {
 using report::Json;
 
 std::string_view method_name(PredictionMethod method) { return enum_names(method)[static_cast<std::size_t>(method)]; }
-/// A time that stands in a row of the target is measured, all others are predicted: they are never mixed up.
+/// A time from a row of the target is measured, all others are predicted; the two are never confused.
 std::string_view status_of(const PredictedLayer& layer) {
   if (!layer.time) return "no basis";
   return layer.method == PredictionMethod::measured ? "measured" : "predicted";

@@ -38,7 +38,7 @@ std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share);
 double share_of(Seconds part, Seconds whole) { return whole.value > 0 ? part / whole : 0; }
 std::string_view order_name(SendOrder order) { return enum_names(order)[static_cast<std::size_t>(order)]; }
 
-/// `25 Gbit/s`, or what was measured.
+/// `25 Gbit/s`, or the measured network.
 std::string network_text(const Scaling& scaling, BytesPerSecond bandwidth) {
   if (!scaling.options.measured) return rate_text(bandwidth);
   return fmt::format("what {} was measured to take", scaling.options.measured->backend);
@@ -67,7 +67,7 @@ void head(std::ostream& out, const Scaling& scaling, const ScaleReport& report) 
 const ScalingPoint& point_of(const Scaling& scaling, std::size_t bandwidth, std::size_t row) {
   return scaling.points[bandwidth * scaling.least.size() + row];
 }
-/// The row of the most workers.
+/// The row with the most workers.
 const ScalingPoint& last_point(const Scaling& scaling, std::size_t bandwidth) {
   return scaling.options.measured ? scaling.points.back() : point_of(scaling, bandwidth, scaling.least.size() - 1);
 }
@@ -154,8 +154,8 @@ void exposed_rows(std::ostream& out, const Scaling& scaling, const TableOptions&
   if (count < waited) out << fmt::format("  ({} more: --all)\n", waited - count);
 }
 
-/// What would make an iteration shorter than at the first network: the best of the other order, no wait at all, and
-/// faster computation.
+/// What would shorten an iteration at the first network the most: the other order, no waiting at all, or faster
+/// computation.
 std::string opportunity(const Scaling& scaling, const ScalingPoint& now, const ScalingPoint& other,
                         const std::string& there) {
   const SendOrder order = scaling.options.exchange.order;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterations on several workers in the trace-event format: for each model and bandwidth a process with a track of
-// computation and one of the network. Time 0 is the begin of backward.
+// Iterations on several workers in the trace-event format: for each model and bandwidth, a process with one track for
+// computation and one for the network. Time 0 is the beginning of backward.
 #include "format.hpp"
 #include "trace_events.hpp"
 #include <benanza/report/scale_report.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// short_kernel_name: a kernel of CUDA C++ by its function alone. Arguments of templates take hundreds of characters.
+// short_kernel_name: the function name of a CUDA C++ kernel alone. Template arguments can take hundreds of characters.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 namespace benanza::report {
 
 /// `at::native::vectorized_layer_norm_kernel` of `void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<
-/// c10::Half, float>(int, float, ...)`: without return type, parameters, and arguments of templates. Names without
-/// parameters stay as they are.
+/// c10::Half, float>(int, float, ...)`: without return type, parameters and template arguments. Names without
+/// parameters are not changed.
 [[nodiscard]] inline std::string short_kernel_name(std::string_view name) {
   constexpr std::string_view unnamed = "(anonymous namespace)::";
   std::string result;
-  int depth = 0;  // angle brackets that are open
+  int depth = 0;  // number of open angle brackets
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name.substr(i).starts_with(unnamed)) {
       i += unnamed.size() - 1;
@@ -24,7 +24,7 @@ namespace benanza::report {
     } else if (depth == 0) {
       if (name[i] == '(') return result.empty() || name[i - 1] == ' ' ? std::string(name) : result;
       if (name[i] == ' ' && i + 1 < name.size() && name[i + 1] != '(')
-        result.clear();  // what was read is a return type
+        result.clear();  // the text so far is a return type
       else result += name[i];
     }
   }

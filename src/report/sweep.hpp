@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweeps as the table and the CSV of a report show them, in place of their points one by one.
+// Sweeps in the table and the CSV of a report, where they replace the individual points.
 #pragma once
 
 #include <benanza/bounds/sweep.hpp>

@@ -34,8 +34,8 @@ using namespace report;
 
 constexpr std::size_t rows_that_matter = 10;
 constexpr int bar_cells = 31;  // with an uncertainty and two marks, a line has 80 columns
-/// What the rungs assume (docs/measuring.md, "What each rung assumes"), and what those measured on a processor do in
-/// addition.
+/// What the rungs assume (docs/measuring.md, "What each rung assumes"), and what rungs measured on a processor assume
+/// in addition.
 constexpr std::string_view assumptions = "direct algorithms, packed weights, free layouts",
                            assumptions_on_processor = "huge pages, one NUMA node, no SMT";
 
@@ -49,7 +49,7 @@ std::string strong(const std::string& text, const TableOptions& options) {
   return options.color ? "\033[1m" + text + "\033[0m" : text;
 }
 
-/// Without a fraction from 10 % on: of an estimate that rough, it says nothing.
+/// From 10 % on, without decimals: they say nothing about an estimate that is so rough.
 std::string plus_minus(double uncertainty) {
   return fmt::format(" ± {:.{}f} %", uncertainty * 100, uncertainty < 0.0995 ? 1 : 0);
 }
@@ -80,7 +80,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     const Rung& rung = a.rungs[i];
     if (!is_shown(rung_name)) continue;
     const std::string label = rung_label(rung_name);
-    if (a.analytic && !rung.bound) continue;  // never asked for
+    if (a.analytic && !rung.bound) continue;  // not requested
     if (!rung.bound) {
       out << fmt::format("  {:<23} {:>9}\n", label, "unknown");
       continue;
@@ -109,7 +109,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 
-/// What was executed, and how far it is from the bound.
+/// What was executed, and its distance from the bound.
 void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness, const TableOptions& options) {
   if (!witness.given()) {
     out << "  no witness: " << clipped(witness.refused, 300) << '\n';
@@ -171,9 +171,9 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
                        witness.check->difference, clipped(witness.check->nodes.front(), 24));
 }
 
-/// What the floors lack and the rungs of unfused library calls have, with who reads a part alone.
+/// Work that the floors lack and the rungs of unfused library calls include; names the readers that read only a part.
 void dead_work(std::ostream& out, const Analysis& a, const TableOptions& options) {
-  constexpr double least_shown = 5e-4;  // 0.1 % when rounded
+  constexpr double least_shown = 5e-4;  // 0.1 % after rounding
   constexpr std::size_t few = 3;
   if (a.dead_share() < least_shown) return;
   out << fmt::format("  dead work {:.1f} %: an engine can skip it, `library` computes it\n", 100 * a.dead_share());
@@ -188,7 +188,7 @@ void dead_work(std::ostream& out, const Analysis& a, const TableOptions& options
   if (shown < a.dead.size()) out << fmt::format("    ({} more: --all)\n", a.dead.size() - shown);
 }
 
-/// The name of a row, backend/algorithm/cache state/signature, and not of a loop that measures ceilings.
+/// Whether it is the name of a row, backend/algorithm/cache state/signature, and not of a loop that measures ceilings.
 bool is_row(const std::string& reached_by) {
   constexpr auto states = enum_names(CacheState{});
   return std::any_of(states.begin(), states.end(), [&](std::string_view state) {
@@ -196,7 +196,7 @@ bool is_row(const std::string& reached_by) {
   });
 }
 
-/// Which ceilings are what a model's row reached, above all loops; peaks of the types that this model has.
+/// Ceilings that a row raised above all loops; peaks only for the types that this model has.
 void raised_ceilings(std::ostream& out, const Analysis& a) {
   const auto line = [&out](const std::string& ceiling, const std::string& value, const std::string& reached_by) {
     if (is_row(reached_by))
@@ -213,7 +213,7 @@ void raised_ceilings(std::ostream& out, const Analysis& a) {
     line("the bandwidth of " + level.name, scaled(level.bandwidth.value) + "B/s", level.reached_by);
 }
 
-/// Without its keys, and without the instruction set that ends oneDNN's names: `brgconv` of `brgconv:avx2,threads=2`.
+/// An algorithm without its keys and without oneDNN's instruction set: `brgconv` of `brgconv:avx2,threads=2`.
 std::string short_name(const std::string& algorithm) {
   const std::string name = algorithm.substr(0, algorithm.find(','));
   const auto colon = name.rfind(':');
@@ -222,7 +222,7 @@ std::string short_name(const std::string& algorithm) {
   return is_isa ? name.substr(0, colon) : name;
 }
 
-/// What layers read of compressed weights and of tables, summed over all their calls.
+/// What layers read from compressed weights and tables, summed over all their calls.
 void reading_lines(std::ostream& out, const std::vector<const LayerRow*>& layers) {
   std::size_t expanding = 0, compressed = 0, looking_up = 0;
   WeightBytes expanded{};
@@ -255,7 +255,7 @@ void reading_lines(std::ostream& out, const std::vector<const LayerRow*>& layers
                        layers.size(), scaled(lookup.certain.value), scaled(lookup.expected.value));
 }
 
-/// Nothing where no form with groups is known, as of the tables of 2019.
+/// Writes nothing if no form with groups is known, as in the tables of 2019.
 void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
   Seconds total{};
   std::vector<const LayerRow*> fused;
@@ -389,7 +389,7 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
   write_sweep_table(out, report.sweeps);
   for (std::size_t i = 0; i < report.models.size(); ++i) {
     const Analysis& a = report.models[i];
-    if (!report.sweeps.empty() && !options.all) break;  // the points, one by one
+    if (!report.sweeps.empty() && !options.all) break;  // skips the individual points
     out << strong(clipped(a.model, 40), options)
         << fmt::format("    {}, {}{}\n", sizes(a.batch, a.dims), name(a.type),
                        a.analytic || report.machine.is_device()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which records of a profile ran on tensor cores, by the names of their kernels.
+// Determines which records of a profile ran on tensor cores, by the names of their kernels.
 #pragma once
 
 #include <benanza/profile/kernel_class.hpp>
@@ -9,7 +9,8 @@
 
 namespace benanza::report {
 
-/// Nothing for a record that names no kernel. A layer may name its kernel as its algorithm (TensorRT's tactics).
+/// Empty for a record that does not name a kernel. A layer may give its kernel's name as its algorithm (TensorRT's
+/// tactics).
 [[nodiscard]] inline std::optional<bool> on_tensor_cores(const ProfileRecord& record) {
   const bool is_kernel = record.activity == Activity::kernel;
   if (!is_kernel && record.activity != Activity::layer) return std::nullopt;
@@ -19,13 +20,13 @@ namespace benanza::report {
 
 struct TensorCoreUse {
   std::size_t records = 0, of_records = 0;
-  Seconds time{}, of_time{};  ///< in a pass
+  Seconds time{}, of_time{};  ///< per pass
   [[nodiscard]] std::optional<double> share() const {
     return of_time.value > 0 ? std::optional(time / of_time) : std::nullopt;
   }
 };
 
-/// Counts the kernels whose names are known.
+/// Counts only kernels whose names are known.
 [[nodiscard]] inline TensorCoreUse tensor_core_use(const GapReport& report) {
   TensorCoreUse use;
   for (const auto& record : report.gap.records) {

@@ -12,7 +12,7 @@ namespace benanza {
 
 namespace {
 
-/// `1x3x224x224`, of a scalar `scalar`.
+/// `1x3x224x224`; for a scalar, `scalar`.
 std::string shape_of(const Value& tensor) {
   if (tensor.dims.empty()) return "scalar";
   std::string text;

@@ -10,7 +10,8 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-/// Bytes of the UTF-8 character that a text begins with; 0: none (RFC 3629: no surrogates, nothing overlong).
+/// Number of bytes of the UTF-8 character at the beginning of a text; 0 if there is none (RFC 3629: no surrogates, no
+/// overlong forms).
 std::size_t character_at(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(text[i])); };
   const unsigned first = byte(0);
@@ -25,7 +26,7 @@ std::size_t character_at(std::string_view text) {
     if (!is_continuation(text[i])) return 0;
   if (length < 2) return length;
   const unsigned second = byte(1);
-  const bool wrong = (first == 0xC2 && second < 0xA0) ||  // C1 control characters, which terminals obey
+  const bool wrong = (first == 0xC2 && second < 0xA0) ||  // C1 control characters, which terminals interpret
                      (first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) ||
                      (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90);
   return wrong ? 0 : length;

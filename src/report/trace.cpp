@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules in the trace-event format (Chrome's chrome://tracing, ui.perfetto.dev): for each model one process with the
-// fused layers one after the other, and one with them on as many threads as the bound may use, a track for each. Times
-// are the medians to expect; a call that occupies several threads is an event on each of their tracks.
+// Schedules in the trace-event format (Chrome's chrome://tracing, ui.perfetto.dev). For each model, one process has the
+// fused layers one after the other, and one has them on as many threads as the bound may use, with one track per
+// thread. Times are the medians to expect; a call that occupies several threads is an event on each of their tracks.
 #include "format.hpp"
 #include "trace_events.hpp"
 #include <benanza/bounds/make_schedule.hpp>
