@@ -22,7 +22,7 @@ std::string heading_of(const Machine& machine, std::span<const BackendVersion> b
   return text;
 }
 
-/// Whether a list lacks the end of its last line: written by hand, or cut by a full disk.
+/// Whether the last line of a list has no line end, because it was written by hand or cut off by a full disk.
 bool ends_within_a_line(const std::string& file) {
   std::ifstream list(file, std::ios::binary | std::ios::ate);
   if (!list || list.tellg() == 0) return false;

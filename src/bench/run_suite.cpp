@@ -70,7 +70,7 @@ std::vector<Wanted> wanted_layers(const Suite& suite, const std::string& filter)
   return wanted;
 }
 
-/// A backend that a suite names and that is not there would leave a part of it unmeasured. Throws EnvironmentError.
+/// A suite must not leave a part of it unmeasured because a backend that it names is missing. Throws EnvironmentError.
 void check_available(const Surroundings& found) {
   for (const auto& backend : found.all)
     if (!backend.unavailable.empty())
@@ -123,10 +123,11 @@ void add_row(const CeilingRow& ceiling) {
   });
 }
 
-/// With which a suite starts itself, and a folder (worker.hpp); not in its help.
+/// The flag with which a suite starts itself, followed by a folder (worker.hpp); not in its help.
 constexpr std::string_view worker_flag = "--benanza_worker";
 
-/// Nothing where the suite is to measure itself, which it never does on an accelerator, or is not to measure.
+/// Empty if the suite is to measure in its own process, which it never does on an accelerator, or if it is not to
+/// measure.
 std::optional<Worker> worker_of(const Suite& suite, const SuiteFlags& flags) {
   const bool isolated = flags.isolate || name_device(names_of(suite.backends), suite.backends);
   if (flags.list || !isolated) return std::nullopt;
@@ -188,7 +189,7 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   try {
     if (!flags.out.empty()) write_run(run, flags.out);
     if (finished) finished->add(run);
-  } catch (const EnvironmentError& error) {  // a full disk does not cost what is shown
+  } catch (const EnvironmentError& error) {  // a full disk does not cost the output
     not_written = error.what();
   }
 
@@ -215,7 +216,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
     std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : suite.name.c_str(), error.what());
     return code;
   };
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not an end without a word
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a silent end
   if (argc == 3 && argv[1] == worker_flag) return serve_worker(argv[2], suite.backends, name_filter);
   try {
     return measure_and_report(suite, argc, argv);

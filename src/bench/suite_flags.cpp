@@ -31,7 +31,7 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// As Google Benchmark reads truth values.
+/// Reads truth values like Google Benchmark.
 bool is_true(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -47,7 +47,7 @@ int parse_threads(const std::string& text) {
   return threads;
 }
 
-/// The names of a list, `hot,cold`; `expected` says of which there are.
+/// The names in a list, `hot,cold`; `expected` names the possible ones.
 template <class Named>
 std::vector<Named> parse_names(const std::string& flag, const std::string& text, const std::string& expected) {
   std::vector<Named> names;
@@ -122,12 +122,11 @@ bool may_pass(std::string_view filter, std::string_view signature) {
   constexpr std::string_view literal = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,=:/-";
   if (filter.empty() || filter.front() == '-' || filter.find_first_not_of(literal) != std::string_view::npos)
     return true;
-  // A pasted name: what follows the cache state is where the signature begins. No part of a signature is called like a
-  // cache state.
+  // A pasted name: the signature begins after the cache state. No part of a signature has the name of a cache state.
   for (const std::string_view state : {"/hot/", "/cold-weights/", "/cold/"})
     if (const auto at = filter.find(state); at != std::string_view::npos)
       return literal_at(signature, 0, filter.substr(at + state.size()));
-  // A pasted signature, or its beginning: kind and element type stand side by side nowhere else.
+  // A pasted signature, or its beginning: kind and element type are adjacent nowhere else.
   const auto slash = filter.find('/');
   if (slash == std::string_view::npos || slash == 0) return true;
   const auto second = filter.find('/', slash + 1);

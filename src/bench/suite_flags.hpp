@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SuiteFlags: the command line of a suite. Google Benchmark's flags stay its own, but for those whose meaning needs
+// SuiteFlags: the command line of a suite. Google Benchmark's flags remain its own, except those whose meaning requires
 // names before anything is registered, or a file in Benanza's form.
 #pragma once
 
@@ -16,27 +16,27 @@
 namespace benanza::bench {
 
 struct SuiteFlags {
-  int threads = 0;  ///< 0: one for each physical core of one NUMA node
+  int threads = 0;  ///< 0: one per physical core of one NUMA node
   std::optional<Seconds> budget{};
-  std::vector<CacheState> caches{};  ///< empty: what a session measures by default
+  std::vector<CacheState> caches{};  ///< empty: the default of a session
   std::vector<KernelMetric> metrics{};
-  bool isolate = true;   ///< in a process of its own
+  bool isolate = true;   ///< in a separate process
   std::string filter{};  ///< as given; empty: all
   bool list = false;
-  std::string done{};               ///< file of finished signatures, one a line; empty: none
-  std::string out{};                ///< a JSON file; empty: none, or Google Benchmark writes another format itself
-  std::vector<std::string> rest{};  ///< the program's name and what Google Benchmark is to see
+  std::string done{};               ///< file of finished signatures, one per line; empty: none
+  std::string out{};                ///< a JSON file; empty: none, or Google Benchmark itself writes another format
+  std::vector<std::string> rest{};  ///< the program's name and the arguments for Google Benchmark
 };
 
-/// Takes the flags apart. Flags that are taken are overridden in `rest`, since Google Benchmark also reads them from
+/// Splits the command line. Flags that are taken are overridden in `rest`, since Google Benchmark also reads them from
 /// the environment. Throws UsageError.
 [[nodiscard]] SuiteFlags parse_suite_flags(int argc, const char* const* argv);
 
-/// Predicate on row names: Google Benchmark's filter, an extended regular expression that a leading `-` negates. It
+/// A predicate on row names: Google Benchmark's filter, an extended regular expression that a leading `-` negates. It
 /// sees names without what Google Benchmark appends to them, so that `$` works. Throws UsageError.
 [[nodiscard]] std::function<bool(std::string_view)> name_filter(const std::string& filter);
 
-/// False only if no row of the layer can pass the filter: saves creating plans for layers that a pasted name or
+/// False only if no row of the layer can pass the filter; avoids creating plans for layers that a pasted name or
 /// signature leaves out.
 [[nodiscard]] bool may_pass(std::string_view filter, std::string_view signature);
 
