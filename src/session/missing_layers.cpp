@@ -17,18 +17,18 @@ namespace benanza {
 
 namespace {
 
-/// A winner that is in doubt after so many sessions is settled: the one that found it, and two that contested it again.
-/// A machine that is never quiet would be measured for ever.
+/// A winner that is in doubt after this many sessions is settled: the session that found it, and two that contested it
+/// again. Otherwise, a machine that is never quiet would be measured forever.
 constexpr std::size_t most_sessions = 3;
 
-/// Whether the model has totals, of rounds that one run took of all its layers, and quiet ones.
+/// Whether the model has totals from quiet rounds that one run took of all its layers.
 bool has_totals(const ResultDatabase& database, const ModelLayers& model, const bench::Question& question) {
   const Analysis analysis = analyze(model, database, {.threads = question.threads, .backends = question.backends});
   const Rung& library = analysis[RungName::library];
   return library.withheld.empty() && library.common_rounds;
 }
 
-/// The best plan of a layer in each state, of those that rounds timed.
+/// The best plan of a layer in each state, among those that rounds timed.
 class Winners {
  public:
   void add(const Measurement& row) {
@@ -46,12 +46,13 @@ class Winners {
   std::map<CacheState, const Measurement*> best_{};
 };
 
-/// Whether the plan moved between groups of rounds, or no sample of it was quiet: another one may be the best.
+/// Whether the plan's times changed between groups of rounds, or no sample of it was quiet. If so, another plan may be
+/// the best.
 bool moved(const Measurement& row) {
   return row.contended || (row.noisy && detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread);
 }
 
-/// Whether the plan is in doubt, and not because a session had no time for rounds.
+/// Whether the plan is in doubt for another reason than a session that had no time for rounds.
 bool is_in_doubt(const Measurement& row) {
   return row.contended || (row.noisy && row.rounds_s.size() >= rounds_for_spread);
 }
@@ -62,10 +63,10 @@ bool has_moved_winner(std::span<const Measurement> rows) {
   return winners.any(moved);
 }
 
-/// What sessions tell of the winners of one layer.
+/// What sessions show about the winners of one layer.
 struct Doubt {
   bool pending = false;      ///< after the latest session that timed rounds of the layer
-  std::size_t sessions = 0;  ///< with the layer that left a winner in doubt, of this layer or of another one
+  std::size_t sessions = 0;  ///< with the layer, and with a winner in doubt, of this layer or of another one
 };
 
 std::map<std::string, Doubt> doubts_of(const ResultDatabase& database, const bench::Question& question) {
@@ -149,8 +150,8 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
 }
 
 Seconds default_budget(std::span<const ModelLayers> models) {
-  // A processor of 100 GFLOP/s calls each layer 50 times: a few times for each candidate, then in rounds, which call
-  // each layer in several forms, cache states and thread counts.
+  // A processor of 100 GFLOP/s calls each layer 50 times: a few times for each candidate, and the rest in rounds, which
+  // call each layer in several forms, cache states and thread counts.
   constexpr FlopsPerSecond pace{2e9};
   const Seconds least{models.size() == 1 ? 45.0 : 36.0};
   Seconds budget{};

@@ -13,13 +13,13 @@ namespace benanza {
 
 struct MissingLayers {
   std::vector<bench::Wanted> layers{};
-  std::vector<Measurement> earlier{};  ///< rows of layers that are tuned once more
+  std::vector<Measurement> earlier{};  ///< rows of layers that are tuned again
   std::string name{};                  ///< name of the run: the models that need it
-  std::size_t needed = 0;              ///< unique layers of all the models
-  Seconds saved{};                     ///< what measuring those took at least that are not tuned
+  std::size_t needed = 0;              ///< number of unique layers of all models
+  Seconds saved{};                     ///< least time that measuring took for the layers that are not tuned
 };
 
-/// `question`: what known rows have to answer for.
+/// `question`: what known rows must be able to answer.
 [[nodiscard]] MissingLayers missing_layers(const ResultDatabase& database, std::span<const ModelLayers> models,
                                            const bench::Question& question, Again again);
 

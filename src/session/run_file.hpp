@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunFile: the file of a session's run in the database. It holds what there is so far, so that a killed session leaves
-// that.
+// RunFile: the file of a session's run in the database. It contains the results so far, so that a killed session leaves
+// them.
 #pragma once
 
 #include <benanza/results/results.hpp>
@@ -13,16 +13,16 @@ namespace benanza {
 
 class RunFile {
  public:
-  /// Throws EnvironmentError when the folder cannot be written to.
+  /// Throws EnvironmentError if the folder cannot be written to.
   RunFile(std::string name, std::filesystem::path folder);
 
-  /// Writes the rows of the `selected` layers, without rounds: the database has better ones of other layers, and the
+  /// Writes the rows of the `selected` layers, without rounds: the database has better rows of other layers, and the
   /// rounds of a whole session are still to come.
   void keep(Run so_far, const std::set<std::string>& selected);
-  /// Writes the whole run in the place of what was kept.
+  /// Writes the whole run in place of what was kept.
   void write(Run run);
 
-  /// Empty until something was written.
+  /// Empty before anything is written.
   [[nodiscard]] const std::filesystem::path& path() const { return file_; }
 
  private:

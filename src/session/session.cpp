@@ -28,7 +28,7 @@ std::vector<CeilingRow> known_ceilings(const ResultDatabase& database) {
   return result;
 }
 
-/// One line for each file of the database that was not read, and for each that rows were left out of.
+/// One line for each file of the database that was not read, and for each file from which rows were left out.
 void warn_of_faults(const ResultDatabase& database, const std::function<void(const std::string&)>& warn) {
   if (!warn) return;
   for (const auto& file : database.warnings()) warn("not read: " + file);
@@ -150,13 +150,13 @@ Measured Session::measure_layers(std::span<const bench::Wanted> layers, const st
   result.with_rows = with_rows.size();
   try {
     file.write(run);
-    run = read_run(file.path());  // as a later call reads it
+    run = read_run(file.path());  // as a later call will read it
     result.run = run.file;
   } catch (const EnvironmentError& error) {  // a full disk does not cost what was measured
     result.not_kept = error.what();
   }
   everything_.add(std::move(run));
-  database_ = everything_.select(machine_, versions_);  // rows that cannot be true are left out, ceilings are raised
+  database_ = everything_.select(machine_, versions_);  // leaves out rows that cannot be true, and raises ceilings
   ResultDatabase latest;
   for (const auto& each : database_.runs())
     if (each.file == result.run) latest.add(each);
