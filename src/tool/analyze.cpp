@@ -50,7 +50,7 @@ BoundReport report_2019(const AnalyzeCommand& options) {
   return report;
 }
 
-/// From stored rows of one machine and the newest version of each backend: two versions never share a total.
+/// From stored rows of one machine and the newest version of each backend; two versions never share a total.
 BoundReport stored_report(const AnalyzeCommand& options) {
   const std::vector<std::string> backends = expand_backends(options.backends);
   StoredResults stored = load_results(options.results, backends);
@@ -64,7 +64,7 @@ BoundReport stored_report(const AnalyzeCommand& options) {
   return report;
 }
 
-/// How a suite of what a partial bound lacks is made.
+/// Suggests the command that makes a suite of what a partial bound lacks.
 void say_what_is_missing(const AnalyzeCommand& options, const BoundReport& report) {
   std::size_t lacking = 0;
   for (const auto& model : report.models) lacking += model.partial() ? 1 : 0;

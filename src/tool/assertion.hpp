@@ -14,9 +14,9 @@ struct Assertion {
   Seconds limit{};
 };
 
-/// Throws UsageError that lists the rungs.
+/// Throws UsageError with a list of the rungs.
 [[nodiscard]] Assertion parse_assertion(const std::string& text);
-/// Whether every rung asserted is known, whole and at most its limit in every model; says on stderr which is not.
+/// Whether every asserted rung is known, complete and at most its limit in every model; reports on stderr which is not.
 [[nodiscard]] bool hold(const std::vector<Assertion>& assertions, const std::vector<Analysis>& models);
 
 }  // namespace benanza::tool

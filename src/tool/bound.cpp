@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza bound: the main job: measures what the database lacks and prints the ladder of bounds.
+// benanza bound, the main command: measures what the database lacks and prints the ladder of bounds.
 #include "analyze_model.hpp"
 #include "assertion.hpp"
 #include "commands.hpp"
@@ -61,7 +61,7 @@ bool all_agree(const Analyses& a, const Analyses& b) {
   return true;
 }
 
-/// Every candidate that any session timed, with what the last one says of the chosen ones.
+/// Adds every candidate that any session timed, with the last session's results for the chosen ones.
 void show_candidates(Analyses& analyses, const ResultDatabase& results) {
   const auto all = results.newest_rows();
   for (auto& analysis : analyses)
@@ -69,7 +69,7 @@ void show_candidates(Analyses& analyses, const ResultDatabase& results) {
       if (const auto found = all.find(row.signature); found != all.end()) row.candidates = found->second;
 }
 
-/// Measures again, in rounds, until a session agrees with the one before it. Returns the last one's answer.
+/// Measures again, in rounds, until a session agrees with the one before it. Returns the answer of the last session.
 Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analyses before, Seconds budget,
                 const BoundCommand& options, Outcome& total) {
   constexpr int most = 10;
@@ -78,18 +78,19 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
     total.took += result.took;
     total.interrupted = result.interrupted;
     if (total.not_kept.empty()) total.not_kept = result.not_kept;
-    // On its own rows: with those of all sessions, each would take the least of more and agree with the one before.
+    // Uses the session's own rows: with those of all sessions, each would take the least of more rows and agree with
+    // the one before.
     Analyses after = analyze_all(models, session.database().of_run(result.run), session.analysis_options());
     if (all_agree(before, after)) return after;
     before = std::move(after);
   }
-  if (total.interrupted == 0)  // an answer to what was asked for, which --quiet does not silence
+  if (total.interrupted == 0)  // an answer to the request, which --quiet does not silence
     terminal::warn(fmt::format("still not stable after {} sessions; the last one is shown", most + 1));
   return before;
 }
 
-/// The backends that are asked for and that this program was built without. Without names, all that measure layers on a
-/// processor are asked for.
+/// The requested backends that this program was built without. Without names, all backends that measure layers on a
+/// processor are requested.
 std::vector<MissingBackend> missing_backends(const std::vector<std::string>& names) {
   const std::vector<std::string> wanted = expand_backends(names);
   std::vector<MissingBackend> result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands; each is a file of its own.
+// The subcommands; each is in a file of its own.
 #pragma once
 
 namespace CLI {
@@ -16,9 +16,9 @@ enum Exit : int {
   incomplete = 3,
   assertion_failed = 4,
   environment = 5
-};  // a signal's: InterruptWatch::exit_code
+};  // for a signal, InterruptWatch::exit_code
 
-/// Each adds its subcommand, which leaves its exit code in `exit_code`.
+/// Each function adds its subcommand, which stores its exit code in `exit_code`.
 void add_bound(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_layers(CLI::App& app, int& exit_code);
@@ -32,7 +32,7 @@ void add_predict(CLI::App& app, int& exit_code);
 void add_machine(CLI::App& app, int& exit_code);
 void add_measure(CLI::App& app, int& exit_code);
 void add_db(CLI::App& app, int& exit_code);
-/// That with which the program starts itself (worker.hpp); not shown in its help.
+/// The subcommand with which the program starts itself (worker.hpp); not shown in its help.
 void add_worker(CLI::App& app, int& exit_code);
 inline constexpr const char* worker_command = "worker";
 

@@ -88,7 +88,7 @@ int merge(const DbCommand& options) {
 
 using Action = int (*)(const DbCommand&);
 
-/// A subcommand of `db` with what all of them have.
+/// A subcommand of `db` with the options that all of them have.
 CLI::App* add(CLI::App& db, const char* name, const char* what, const char* example, Action action, int& exit_code,
               const std::shared_ptr<DbCommand>& options) {
   auto* command = db.add_subcommand(name, what);

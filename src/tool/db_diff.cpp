@@ -37,7 +37,7 @@ struct DiffInput {
   ResultDatabase results{};
 };
 
-/// The machine whose identity holds the text; the only one if no text is given.
+/// The machine whose identity contains the text; without a text, the only machine.
 Machine choose_machine(const ResultDatabase& database, const std::string& option, const std::string& text) {
   std::vector<Machine> found;
   for (const auto& machine : database.machines())

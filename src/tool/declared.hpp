@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `--machine FILE`: the analytic rungs for a machine that is declared, not measured.
+// `--machine FILE`: the analytic rungs for a machine that is declared rather than measured.
 #pragma once
 
 #include "options.hpp"
@@ -14,9 +14,9 @@ class App;
 
 namespace benanza::tool {
 
-/// `--machine FILE`; `excluded`: options that the command has and that say nothing of a declared machine.
+/// `--machine FILE`; `excluded`: options of the command that do not apply to a declared machine.
 void add_declared(CLI::App& command, std::string& file, const std::vector<std::string>& excluded);
-/// Model floor and roofline rungs by the file's peaks, and sweeps if they are asked for. Throws InputError.
+/// Model floor and roofline rungs by the file's peaks, and sweeps if they are requested. Throws InputError.
 [[nodiscard]] BoundReport declared_report(const std::string& file, const ModelOptions& models, bool quiet);
 
 }  // namespace benanza::tool

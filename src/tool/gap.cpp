@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza gap: an engine's run held against the bounds of its model: where it loses time, and what to do about it.
+// benanza gap: compares an engine's run with the bounds of its model: where it loses time, and what to do about it.
 #include "analyze_model.hpp"
 #include "commands.hpp"
 #include "gap_commands.hpp"
@@ -84,7 +84,7 @@ EngineProfile profile_of(const GapCommand& options) {
   return profile;
 }
 
-/// The model in each of the types that the what-if asks for, by default those whose peak is known.
+/// The types that the what-if asks for, by default those with a known peak.
 std::vector<DataType> other_types(const GapCommand& options, const Analysis& analysis) {
   std::vector<DataType> types;
   for (const auto& text : options.types) {
@@ -104,7 +104,7 @@ struct BoundedModel {
   BoundReport report{};
   ResultDatabase results{};
   AnalysisOptions analysis{};
-  std::optional<Session> session{};  ///< nothing where results are stored ones
+  std::optional<Session> session{};  ///< empty if results are stored ones
   Outcome measured{};
 };
 
@@ -143,15 +143,15 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
   return made;
 }
 
-/// The profile tells the sizes that no option says.
+/// The profile provides sizes that no option gives.
 ModelOptions sized_by(const GapCommand& options, const EngineProfile& profile) {
   ModelOptions models = options.models;
   models.node_inputs = node_inputs(profile);
   return models;
 }
 
-/// By the accounting of the original Benanza. Its database holds single calls, each with its launch: that tells of
-/// totals and of algorithms, not of what a layer costs between others.
+/// By the accounting of the original Benanza. Its database holds single calls, each with its launch, which shows totals
+/// and algorithms, but not what a layer costs between others.
 void compare_2019(const GapCommand& options, GapReport& report) {
   const Results2019 results = load_results_2019(options.results, options.device);
   const Graph graph = the_one(load_graphs(sized_by(options, report.profile), options.output.quiet));
@@ -172,7 +172,7 @@ void compare_2019(const GapCommand& options, GapReport& report) {
   report.gap = compare(report.bound.models.front(), make_model_layers(graph), report.profile, gap_options);
 }
 
-/// Whether measured / library_fused is at most that; says on stderr why it is not.
+/// Whether measured / library_fused is at most `most`; reports on stderr why it is not.
 bool holds_ratio(const Gap& gap, double most) {
   const RungRatio& fused = gap.ratio(RungName::library_fused);
   std::string why;

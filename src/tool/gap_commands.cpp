@@ -14,7 +14,7 @@ namespace benanza::tool {
 
 namespace {
 
-/// ` --batch 4 --dim seq=128`: those of the options that were given, with their values.
+/// ` --batch 4 --dim seq=128`: the given ones among these options, with their values.
 std::string given(const CLI::App& command, std::initializer_list<const char*> options) {
   std::string text;
   for (const char* name : options)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that a gap's advice names: they work as typed, in the same folder.
+// The commands in a gap's advice, which work as typed in the same folder.
 #pragma once
 
 #include "options.hpp"
@@ -7,8 +7,8 @@
 
 namespace benanza::tool {
 
-/// The commands for a parsed `gap`, with those of its options that each command has. `threads`: the thread count of the
-/// bounds, 0 for the default; `device`: the stored results are of a GPU.
+/// The commands for a parsed `gap`, each with those of its options that the command has. `threads`: the thread count of
+/// the bounds, 0 for the default; `device`: whether the stored results are of a GPU.
 [[nodiscard]] Commands commands_of(const CLI::App& gap, const MeasuringOptions& measuring, int threads, bool device);
 
 }  // namespace benanza::tool

@@ -33,7 +33,7 @@ struct GenerateCommand {
   ReproducerOptions reproducer{};
 };
 
-/// The types of the layers, each a what-if; an empty one is the models' own.
+/// The types of the layers, each a what-if; an empty type means the models' own.
 std::vector<std::string> types_of(const GenerateCommand& options) {
   std::string text = options.models.type;
   // As in the paper of 2019.
@@ -48,7 +48,7 @@ std::vector<std::string> types_of(const GenerateCommand& options) {
   return types;
 }
 
-/// The layers that have to be measured for the models' bounds, in all types.
+/// The layers that must be measured for the models' bounds, in all types.
 LayerSet layers_of(const GenerateCommand& options) {
   LayerSet layers;
   for (const auto& type : types_of(options)) {
@@ -59,8 +59,8 @@ LayerSet layers_of(const GenerateCommand& options) {
   return layers;
 }
 
-/// Those of them that the results lack: none of their libraries has a time of them, and not all say that they have
-/// none.
+/// The layers that the results lack: none of their libraries has a time for them, and not all of the libraries report
+/// that they have none.
 LayerSet missing_layers(const LayerSet& layers, const std::vector<std::string>& results) {
   const StoredResults stored = load_results(results, {});
   std::set<std::string> known;
@@ -86,8 +86,8 @@ void write_project(const std::filesystem::path& folder, const SuiteSource& sourc
   for (const auto& file : files) write_to((folder / file.name).string(), [&](std::ostream& out) { out << file.text; });
 }
 
-/// The models as they would be named: a folder's models by one glob when all of them are meant, so that the command
-/// stays the same however a shell expanded it.
+/// The names of the models, with one glob for all models of a folder if all of them are meant, so that the command is
+/// the same however a shell expanded it.
 std::string model_names(const ModelOptions& models) {
   std::map<std::filesystem::path, std::vector<std::filesystem::path>> by_folder;
   for (const auto& file : models.files()) by_folder[file.parent_path()].push_back(file);
@@ -105,7 +105,7 @@ std::string model_names(const ModelOptions& models) {
   return text;
 }
 
-/// The command that makes the same file again, options in a fixed order.
+/// The command that creates the same file again, with options in a fixed order.
 std::string canonical_command(const GenerateCommand& options, const std::string& name) {
   std::string text = "benanza generate" + model_names(options.models);
   ModelOptions models = options.models;
@@ -166,7 +166,7 @@ void add_generate(CLI::App& app, int& exit_code) {
     const std::string name = !options->name.empty() ? options->name : options->file == "-" ? "suite" : stem;
     SuiteSource source{
         .name = name, .command = canonical_command(*options, name), .backends = expand_backends(options->backends)};
-    if (options->standalone) {  // Benanza's own kernels stay out
+    if (options->standalone) {  // without Benanza's own kernels
       std::erase_if(source.backends,
                     [](const std::string& backend) { return backend == "native" || backend == "cuda"; });
       if (source.backends.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Independent work on all processors: before anything is measured.
+// Independent work on all processors, for use before anything is measured.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace benanza::tool {
 
-/// `make(item)` of every item, in order. Throws what the first item's threw that did throw.
+/// Calls `make(item)` for every item, and returns the results in order. Throws the exception of the first item that
+/// failed.
 template <class Item, class Make>
 [[nodiscard]] auto each_in_parallel(const std::vector<Item>& items, const Make& make) {
   using Result = std::invoke_result_t<const Make&, const Item&>;

@@ -36,7 +36,7 @@ struct Counting {
     const ModelLayers model = make_model_layers(graph);
     CountedLayers layers;
     for (const auto& at : (fused ? model.fused : model.single).layers) {
-      if (is_free(at.layer)) continue;  // nothing is measured of it
+      if (is_free(at.layer)) continue;  // it is not measured
       const std::string key = LayerSignature(at.layer).text();
       CountedLayer& layer = layers[key];
       layer.count += at.repeat;

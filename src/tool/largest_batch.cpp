@@ -36,13 +36,13 @@ double parse_bytes(const std::string& option, const std::string& text) {
 std::optional<std::int64_t> largest_batch(double capacity, const std::function<double(std::int64_t)>& peak) {
   constexpr std::int64_t most = std::int64_t{1} << 24;
   try {
-    // The peak is close to a line over the batch: two points guess the answer, bisection settles it.
+    // The peak is nearly linear in the batch: two points give an estimate of the answer, which bisection makes exact.
     const double one = peak(1), two = peak(2), slope = two - one;
     if (one > capacity) return 0;
     if (slope <= 0) return std::nullopt;
     const auto guess =
         std::clamp(static_cast<std::int64_t>(std::min((capacity - one) / slope, 1e7)) + 1, std::int64_t{1}, most);
-    std::int64_t low = 1, high = most;  // low fits
+    std::int64_t low = 1, high = most;  // low always fits
     for (const std::int64_t tried : {guess, guess + 1, guess - 1, guess + guess / 8 + 1, guess - guess / 8 - 1}) {
       if (tried <= low || tried >= high) continue;
       (peak(tried) <= capacity ? low : high) = tried;
@@ -54,7 +54,7 @@ std::optional<std::int64_t> largest_batch(double capacity, const std::function<d
     }
     return low;
   } catch (const InputError&) {
-    return std::nullopt;  // it cannot have that batch
+    return std::nullopt;  // the model cannot have that batch
   }
 }
 

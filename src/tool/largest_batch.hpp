@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// largest_batch: how many inputs at once fit into a memory.
+// largest_batch: the number of inputs that fit into a memory at once.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace benanza::tool {
 /// `80GB`, `16GiB`, `512MB`, `4096`. Throws UsageError.
 [[nodiscard]] double parse_bytes(const std::string& option, const std::string& text);
 
-/// The largest batch of at least 1 whose peak is at most `capacity`; 0 where not even one input fits; nothing where the
-/// batch does not change the peak, or the model cannot be given another. `peak`, by batch, grows.
+/// The largest batch of at least 1 whose peak is at most `capacity`; 0 if not even one input fits; empty if the batch
+/// does not change the peak, or if the model cannot have another batch. `peak` must increase with the batch.
 [[nodiscard]] std::optional<std::int64_t> largest_batch(double capacity,
                                                         const std::function<double(std::int64_t)>& peak);
 

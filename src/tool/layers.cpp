@@ -44,7 +44,7 @@ ModelSummary summarise(const ModelLayers& model, std::size_t unique_layers) {
   return result;
 }
 
-/// What one model gives to the report.
+/// The contribution of one model to the report.
 struct Layers {
   ModelSummary summary{};
   LayerSet bound{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program `benanza`: subcommands over the library. The only place that turns an exception into a line and an exit
-// code.
+// The program `benanza`: subcommands on top of the library. The only place that turns an exception into a message and
+// an exit code.
 #include "commands.hpp"
 #include "models.hpp"
 #include "terminal.hpp"
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   tool::add_machine(app, exit_code);
   tool::add_db(app, exit_code);
   tool::add_worker(app, exit_code);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not an end without a word
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a silent end
   try {
     const auto is_named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
     const auto commands = app.get_subcommands([](const CLI::App*) { return true; });

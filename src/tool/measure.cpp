@@ -26,7 +26,7 @@ struct MeasureCommand {
   std::string budget = "10s";
 };
 
-/// The backend of the processes that mpirun started, this one among them; null where it started none.
+/// The backend of the processes that mpirun started, including this one; null if it started none.
 std::shared_ptr<const AccompaniedBackend> processes_beside() {
   for (const auto& backend : bench::all_backends())
     if (auto found = std::dynamic_pointer_cast<const AccompaniedBackend>(backend);

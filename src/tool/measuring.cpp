@@ -45,7 +45,7 @@ Outcome watched(const Session& session, bool quiet, BoundOptions options,
 
 namespace {
 
-/// In the largest unit of which there is one.
+/// In the largest unit with at least 1.
 std::string span_text(Seconds span) {
   if (span.value < 60) return fmt::format("{:.{}f} s", span.value, span.value < 10 ? 1 : 0);
   if (span.value < 3600) return fmt::format("{:.0f} min", span.value / 60);

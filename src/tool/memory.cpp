@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza memory: what fills the memory of a model or of an iteration of its training, when, and what would change
-// that.
+// benanza memory: what fills the memory of a model or of a training iteration, when, and what would change that.
 #include "analyze_model.hpp"
 #include "commands.hpp"
 #include "largest_batch.hpp"
@@ -52,7 +51,7 @@ std::string text_of(const Setting& setting) {
          name(setting.saved);
 }
 
-/// The entry of the sweep that a graph was made of.
+/// The entry of the sweep from which a graph was made.
 ModelAt model_of(const ModelOptions& options, const Graph& graph) {
   for (ModelAt one : wanted_models(options))
     if (one.file.string() == graph.file) {
@@ -123,14 +122,14 @@ Counted count(Graph graph, const Setting& setting, const Workspaces& workspaces)
   return counted;
 }
 
-/// What does not depend on the batch.
+/// The bytes that do not depend on the batch.
 double fixed_bytes(const MemoryProfile& profile) {
   return profile.of(MemoryCategory::weights) + profile.of(MemoryCategory::buffers) +
          profile.of(MemoryCategory::gradients) + profile.of(MemoryCategory::optimizer_state);
 }
 
-/// Other settings of the iteration, each with one thing changed; of recomputation the one that needs least. Workspaces
-/// are those of the same layers in the same type, where results have them.
+/// Other settings of the iteration, each with one change; for recomputation, the one that needs least. Workspaces are
+/// those of the same layers in the same type, if results have them.
 std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, const Counted& now,
                                    const Workspaces& workspaces, const auto& largest) {
   std::vector<MemoryWhatIf> result;
@@ -171,13 +170,13 @@ std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, con
   return result;
 }
 
-/// Where times and workspaces come from, and what it says of the machine.
+/// Where times and workspaces come from, and what this source says about the machine.
 struct TimesOf {
   ResultDatabase results{};
   AnalysisOptions analysis{};
   RungName rung = RungName::library_fused_resident;
   std::string text{};
-  std::optional<Bytes> memory{};  ///< memory of that machine, where it is known
+  std::optional<Bytes> memory{};  ///< memory of that machine, if known
   std::string device{};
 };
 
@@ -202,7 +201,7 @@ std::optional<TimesOf> times_of(const MemoryCommand& options) {
   return made;
 }
 
-/// The bound of an iteration, or of a run, and the workspaces of the plans that it is made of, where they are known.
+/// The bound of an iteration, or of a run, and the workspaces of the plans in it, if known.
 struct Timed {
   std::optional<Seconds> latency{};
   Workspaces workspaces{};
@@ -216,7 +215,7 @@ Timed time_of(const Graph& graph, const TimesOf& times) {
   return timed;
 }
 
-/// The bytes that are to hold it, and whose they are.
+/// The number of bytes that must hold it, and a name for what provides them.
 std::pair<double, std::string> capacity_of(const MemoryCommand& options, const std::optional<TimesOf>& times) {
   if (!options.capacity.empty()) return {parse_bytes("--capacity", options.capacity), "--capacity " + options.capacity};
   if (times && times->memory) return {times->memory->value, "the memory of " + times->device};
@@ -237,7 +236,7 @@ int run(const MemoryCommand& options) {
   const Setting asked{.training = options.models.training.options(),
                       .saved = static_cast<Saved>(saved - policies.begin())};
 
-  ModelOptions plain = options.models;  // the graph of the file: training is derived under several settings
+  ModelOptions plain = options.models;  // the graph of the file, since training is derived under several settings
   plain.training = {};
   plain.tells_weights = asked.training.has_value();
   report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {

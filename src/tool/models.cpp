@@ -16,7 +16,7 @@ namespace benanza::tool {
 
 namespace {
 
-/// The command as it was typed.
+/// The command as typed.
 std::string typed() {
   std::ifstream arguments("/proc/self/cmdline");
   std::string text = "benanza", argument;
@@ -25,12 +25,12 @@ std::string typed() {
   return text;
 }
 
-/// The models of which a text is to be said: the one, or how many.
+/// The models that a message is about: the name of the only one, or the number of them.
 std::string whose(const std::vector<std::string>& models) {
   return models.size() == 1 ? models.front() : std::to_string(models.size()) + " models";
 }
 
-/// Texts and the models that each is about, in the order of the first ones.
+/// Messages and the models that each is about, in the order of their first occurrence.
 class Grouped {
  public:
   void add(const std::string& text, const std::filesystem::path& file) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models as subcommands use them.
+// Models in the form that subcommands use.
 #pragma once
 
 #include "in_parallel.hpp"
@@ -18,39 +18,39 @@
 
 namespace benanza::tool {
 
-/// A model at one of the points of a sweep.
+/// A model at one point of a sweep.
 struct ModelAt {
   std::filesystem::path file{};
   ImportOptions point{};
   std::optional<DataType> what_if{};
   std::optional<TrainingOptions> training{};
-  std::shared_ptr<const ShapesFile> shapes{};  ///< where `point` has its defaults from; may be none
+  std::shared_ptr<const ShapesFile> shapes{};  ///< the source of the defaults in `point`; may be null
 };
 [[nodiscard]] std::vector<ModelAt> wanted_models(const ModelOptions& options);
 [[nodiscard]] Graph load_graph(const ModelAt& model);
 
-/// What is to be said of a model besides its figures.
+/// Remarks about a model in addition to its figures.
 struct Remarks {
   std::filesystem::path file{};
   std::map<std::string, std::int64_t> assumed{};
   std::vector<std::string> warnings{};
   std::optional<UnboundError> unbound{};
-  bool shown = false;  ///< it is, with symbols
+  bool shown = false;  ///< the model is shown, with symbols
 };
 
-/// Sizes are lacking; `copy` is the command that has them.
+/// Sizes are missing; `copy` is the command that includes them.
 struct LackingSizes : InputError {
   LackingSizes(const std::string& what, std::string copy) : InputError(what), copy(std::move(copy)) {}
   std::string copy;
 };
 
-/// Says on stderr what was assumed, left out and not bound, a line for all models of which it is the same.
+/// Reports on stderr what was assumed, left out and not bound, with one line for all models with the same message.
 void say(const std::vector<Remarks>& remarks);
-/// Every dimension that lacks a size, of all models, once; nothing where none lacks one.
+/// Every dimension of any model that lacks a size, once; empty if there is none.
 [[nodiscard]] std::optional<LackingSizes> lacking_sizes(const std::vector<Remarks>& remarks);
 
-/// What `use` makes of the graph of every model, in order, and `otherwise` of a model whose sizes are not all bound.
-/// Throws LackingSizes after all were tried where that is nothing.
+/// The results of `use` for the graph of every model, in order, and of `otherwise` for a model whose sizes are not all
+/// bound. If that is empty, throws LackingSizes after all models have been tried.
 template <class Use, class Otherwise>
 [[nodiscard]] auto from_each_graph(const ModelOptions& options, bool quiet, const Use& use,
                                    const Otherwise& otherwise) {
@@ -86,13 +86,13 @@ template <class Use>
   return from_each_graph(options, quiet, use, [](const ModelAt&, const UnboundError&) { return std::nullopt; });
 }
 
-/// What `use` makes of every model in both forms, in order; models that it does not keep are gone.
+/// The results of `use` for every model in both forms, in order; only models that it keeps remain.
 template <class Use>
 [[nodiscard]] auto from_each_model(const ModelOptions& options, bool quiet, const Use& use) {
   return from_each_graph(options, quiet, [&use](Graph&& graph) { return use(make_model_layers(graph)); });
 }
 
-/// Every model of the options, of a sweep at each of its points.
+/// Every model of the options; for a sweep, at each of its points.
 [[nodiscard]] std::vector<Graph> load_graphs(const ModelOptions& options, bool quiet);
 
 /// The same in both forms.

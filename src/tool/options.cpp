@@ -40,7 +40,7 @@ std::vector<std::int64_t> each_once(const std::vector<std::int64_t>& sizes) {
   return result;
 }
 
-/// `seq=128`, `512`, `width=3`: a bare number is one more size of the name before it.
+/// `seq=128`, `512`, `width=3`: a bare number is another size for the preceding name.
 std::map<std::string, std::vector<std::int64_t>> sizes_by_name(const std::vector<std::string>& dims) {
   std::map<std::string, std::vector<std::int64_t>> result;
   std::string name;
@@ -257,7 +257,7 @@ void MeasuringOptions::add_to(CLI::App& app) {
   const auto to_state = [](std::string& text) {
     for (const auto cache : cache_states)
       if (text == enum_names(cache)[static_cast<std::size_t>(cache)]) {
-        text = std::to_string(static_cast<int>(cache));  // as CLI11 reads an enumeration
+        text = std::to_string(static_cast<int>(cache));  // the form in which CLI11 reads an enumeration
         return std::string();
       }
     return "'" + text + "', expected hot, cold-weights or cold";
@@ -278,7 +278,7 @@ void MeasuringOptions::add_to(CLI::App& app) {
 void MeasuringOptions::add_metrics_to(CLI::App& app) {
   const auto to_metric = [](std::string& text) {
     if (const auto metric = detail::enum_from_name<KernelMetric>(text)) {
-      text = std::to_string(static_cast<int>(*metric));  // as CLI11 reads an enumeration
+      text = std::to_string(static_cast<int>(*metric));  // the form in which CLI11 reads an enumeration
       return std::string();
     }
     return "'" + text + "', expected kernels, dram, flops or occupancy";

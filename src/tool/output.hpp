@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// emit: a report to where the options say.
+// emit: writes a report to the places in the options.
 #pragma once
 
 #include "options.hpp"
@@ -17,7 +17,7 @@
 
 namespace benanza::tool {
 
-/// Throws EnvironmentError before anything costly is done, if a file cannot be written.
+/// Throws EnvironmentError before anything costly is done if a file cannot be written.
 inline void check_writable(const OutputOptions& options) {
   int to_stdout = 0;
   for (const auto& file : options.files()) {
@@ -26,7 +26,7 @@ inline void check_writable(const OutputOptions& options) {
     std::error_code none;
     const bool was_there = std::filesystem::exists(std::filesystem::symlink_status(file, none));
     if (!std::ofstream(file, std::ios::app)) throw EnvironmentError(file + ": cannot be written");
-    if (!was_there) std::filesystem::remove(file, none);  // an error before it is written leaves nothing
+    if (!was_there) std::filesystem::remove(file, none);  // an error before writing leaves no file
   }
   if (to_stdout > 1) throw UsageError("two outputs want stdout: give at most one of them the file -");
 }
@@ -44,7 +44,7 @@ void write_to(const std::string& file, Write write) {
   write_whole(file, std::move(out).str());
 }
 
-/// Every report has a table, JSON and CSV; pictures are written of those that have them.
+/// Every report has a table, JSON and CSV; pictures are only written for reports that have them.
 template <class Report>
 void emit(const Report& report, const OutputOptions& options) {
   if (!options.json.empty()) write_to(options.json, [&](std::ostream& out) { write_json(out, report); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidths as people write them on a command line.
+// Bandwidths in the notation of a command line.
 #pragma once
 
 #include <benanza/error.hpp>
@@ -17,15 +17,15 @@
 
 namespace benanza::tool {
 
-/// `10,25,100Gbps`: rates, rising, each once. One without a unit has that of the next one. Bits: `kbps`, `Mbps`,
-/// `Gbps`, `Tbps`; bytes: `MB/s`, `GB/s`. Throws UsageError.
+/// `10,25,100Gbps`: rates in ascending order, without duplicates. A rate without a unit has the unit of the next one.
+/// Bits: `kbps`, `Mbps`, `Gbps`, `Tbps`; bytes: `MB/s`, `GB/s`. Throws UsageError.
 [[nodiscard]] inline std::vector<BytesPerSecond> parse_rates(const std::string& option, std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 6> units{
       {{"kbps", 125}, {"Mbps", 125e3}, {"Gbps", 125e6}, {"Tbps", 125e9}, {"MB/s", 1e6}, {"GB/s", 1e9}}};
   std::vector<BytesPerSecond> rates;
   std::optional<double> unit;
   std::string_view rest = text;
-  for (bool more = true; more;) {  // from the last one, whose unit those before it take
+  for (bool more = true; more;) {  // from the last rate, whose unit the ones before it take
     const auto comma = rest.rfind(',');
     more = comma != std::string_view::npos;
     const std::string_view part = more ? rest.substr(comma + 1) : rest;

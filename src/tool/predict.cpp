@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza predict: what a model takes on a device that is not at hand, from rows measured on another.
+// benanza predict: the time of a model on a device that is not available, from rows measured on another.
 #include "analyze_model.hpp"
 #include "commands.hpp"
 #include "models.hpp"
@@ -37,13 +37,13 @@ struct PredictCommand {
   int from_threads = 0, to_threads = 0;
 };
 
-/// Results are a folder or a file that says under which circumstances it was measured; a machine file does not.
+/// Results are a folder or a file that describes the circumstances of its measurement; a machine file does not.
 bool are_results(const std::string& name) {
   if (std::filesystem::is_directory(name) || name.ends_with(".gz")) return true;
   return read_whole(name).find("\"benchmarks\"") != std::string::npos;
 }
 
-/// The record of an accelerator among those that lie beside the targets'.
+/// The record of an accelerator among the files next to the targets' files.
 DeviceRecord record_beside(const std::string& device, const std::vector<std::string>& targets) {
   std::set<std::filesystem::path> folders;
   std::string places;
@@ -60,7 +60,7 @@ DeviceRecord record_beside(const std::string& device, const std::vector<std::str
     for (const auto& file : files) try {
         const DeviceRecord record = read_device_record(file.string());
         if (record.is_called(device)) return record;
-      } catch (const InputError&) {  // the folder may hold other files too
+      } catch (const InputError&) {  // the folder may also contain other files
         continue;
       }
   }
@@ -75,7 +75,7 @@ std::string named(const DeviceRecord& record, const Machine& machine, int thread
   return fmt::format("{} {}, {} thread{}", machine.device, machine.isa, threads, threads == 1 ? "" : "s");
 }
 
-/// A target of which results are given.
+/// A target with results.
 PredictionTarget measured_target(const std::string& name, const PredictCommand& options) {
   const StoredResults stored = load_results({name}, {});
   const Machine& machine = stored.report.machine;
@@ -86,7 +86,7 @@ PredictionTarget measured_target(const std::string& name, const PredictCommand& 
   return target;
 }
 
-/// Adds the rows of --target-results to the targets that they are of.
+/// Adds the rows of --target-results to their targets.
 void add_rows(std::vector<PredictionTarget>& targets, const PredictCommand& options) {
   if (options.target_results.empty()) return;
   for (const auto& stored : load_all_results(options.target_results, {})) {
@@ -109,7 +109,7 @@ void add_rows(std::vector<PredictionTarget>& targets, const PredictCommand& opti
 /// The device that was measured.
 struct Origin {
   DeviceRecord record{};
-  std::string name{};  ///< as the report has it
+  std::string name{};  ///< name in the report
   std::vector<Analysis> models{};
   Form form = Form::fused;  ///< form of the predicted layers
   FastestRows rows{};
@@ -129,7 +129,7 @@ std::vector<PredictionTarget> targets_of(const PredictCommand& options) {
   return targets;
 }
 
-/// The batch size that all convolutions and products of the rows have; nothing where they differ.
+/// The common batch size of all convolutions and products of the rows; empty if they differ.
 std::optional<std::string> batch_of(const FastestRows& rows) {
   std::set<std::string> sizes;
   for (const auto& [signature, row] : rows) {
@@ -168,7 +168,7 @@ Origin stored_origin(const PredictCommand& options) {
   return origin;
 }
 
-/// From databases or printed tables of 2019: each node by itself, since tables know no other form.
+/// From databases or printed tables of 2019: each node on its own, since tables have no other form.
 Origin origin_2019(const PredictCommand& options) {
   const Results2019 results = load_results_2019(options.from, options.device);
   if (results.device.empty() && options.from_machine.empty())
@@ -181,7 +181,7 @@ Origin origin_2019(const PredictCommand& options) {
   for (const auto& graph : load_graphs(options.models, options.output.quiet)) {
     auto [analysis, warnings] = analyze_2019(graph, results);
     origin.warnings.insert(origin.warnings.end(), warnings.begin(), warnings.end());
-    for (auto& row : analysis.rows)  // it is not known which algorithm ran: any may have saved multiplications
+    for (auto& row : analysis.rows)  // the algorithm is not known: any may have saved multiplications
       if (row.chosen) row.chosen->saves_multiplications = true;
     add_rows_2019(origin.rows, analysis);
     origin.models.push_back(std::move(analysis));

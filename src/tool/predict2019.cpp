@@ -36,7 +36,7 @@ void add_rows_2019(std::vector<PredictionTarget>& targets, const ModelOptions& m
       const Results2019 results = load_results_2019({file.string()}, device);
       for (const auto& graph : graphs) try {
           add_rows_2019(target->rows, analyze_2019(graph, results).analysis);
-        } catch (const InputError&) {  // a table may hold some of the models only
+        } catch (const InputError&) {  // a table may contain only some of the models
           continue;
         }
       used = true;

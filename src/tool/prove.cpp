@@ -20,7 +20,7 @@ constexpr const char* run_name = "prove";
 
 using RowsOfLayers = std::map<std::string, std::vector<Measurement>>;
 
-/// Rows of the runs that this call has made, excluded ones too.
+/// Rows of the runs that this call made, including excluded ones.
 RowsOfLayers fresh_rows(const Session& session, const std::set<std::string>& runs_before) {
   RowsOfLayers rows;
   for (const auto& run : session.database().runs()) {
@@ -37,7 +37,7 @@ std::set<std::string> runs_of(const Session& session) {
   return result;
 }
 
-/// The fastest row of a call: by any plan, but of an advised layout by its plan alone.
+/// The fastest row of a call, of any plan; for an advised layout, only of its plan.
 const Measurement* fastest(const RowsOfLayers& rows, const AdvisedCall& call, Change change) {
   const auto found = rows.find(call.signature);
   if (found == rows.end()) return nullptr;
@@ -50,7 +50,7 @@ const Measurement* fastest(const RowsOfLayers& rows, const AdvisedCall& call, Ch
   return best;
 }
 
-/// Why no row was fit for a call: what its plan's row says or, without one, that of any plan.
+/// Why no row was suitable for a call: the reason in its plan's row or, if there is none, in any plan's row.
 std::string why_not_measured(const RowsOfLayers& rows, const AdvisedCall& call, Change change) {
   const auto found = rows.find(call.signature);
   if (found == rows.end()) return call.signature + ": no run of it was finished";
@@ -85,7 +85,7 @@ Proof prove_calls(std::size_t index, const Advice& advice, const RowsOfLayers& r
   return proof;
 }
 
-/// What `after` is less than `before`, by the medians of both.
+/// The difference by which `after` is less than `before`, using the medians of both.
 void set_achieved(Proof& proof, const Rung& before, const Rung& after) {
   proof.achieved = *before.median - *after.median;
   proof.uncertainty =
@@ -101,7 +101,7 @@ Proof prove_type(std::size_t index, const Analysis& here, const Analysis& there)
   return proof;
 }
 
-/// Critical path and work over threads, of calls timed anew at their thread counts.
+/// Critical path and work divided by threads, for calls that are timed again at their thread counts.
 Proof prove_parallel(std::size_t index, const Gap& gap, const Analysis& again) {
   Proof proof{.advice = index};
   const Rung &one = again[RungName::library_fused], &many = again[RungName::library_fused_parallel];

@@ -20,8 +20,8 @@ namespace benanza::tool {
 
 namespace {
 
-/// The fastest valid hot row of a library that is among the backends and has reproducers: they keep their buffers too.
-/// On a processor those of this machine; on a GPU those of the one device that has any.
+/// The fastest valid hot row of a library that is among the backends and has reproducers, because a reproducer also
+/// keeps its buffers. On a processor, rows of this machine; on a GPU, rows of the only device that has any.
 Measurement best_known(const std::string& signature, const std::filesystem::path& folder,
                        const std::vector<std::string>& backends) {
   const ResultDatabase database = ResultDatabase::open(folder);
@@ -47,7 +47,7 @@ Measurement best_known(const std::string& signature, const std::filesystem::path
   return *best;
 }
 
-/// Warns of a plan that the library does not offer here: a result of another machine may name it.
+/// Warns about a plan that the library does not offer here; a result of another machine may name such a plan.
 void check_plan(const Reproducer& reproducer) {
   const auto all = bench::all_backends();
   const auto backend =

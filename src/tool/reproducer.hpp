@@ -15,15 +15,16 @@ class App;
 namespace benanza::tool {
 
 struct ReproducerOptions {
-  std::string signature{};  ///< empty: none is wanted
+  std::string signature{};  ///< empty: no reproducer
   std::string plan{};       ///< `onednn/jit:avx2,threads=1`; empty: the best known
   std::filesystem::path database{};
 
   void add_to(CLI::App& app);
 };
 
-/// `backends`: whose plans may be the best known. Throws InputError for a broken signature, and when no plan was given
-/// and the database knows none; UsageError for a plan that names no backend, and when it knows those of several GPUs.
+/// `backends`: libraries whose plans may be the best known. Throws InputError for a broken signature, and if no plan
+/// was given and the database knows none; UsageError for a plan that does not name a backend, and if the database has
+/// results of several GPUs.
 [[nodiscard]] Reproducer make_reproducer(const ReproducerOptions& options, const std::vector<std::string>& backends);
 
 }  // namespace benanza::tool

@@ -24,18 +24,18 @@ namespace benanza::tool {
 
 namespace {
 
-constexpr std::uint64_t default_input_seed = 2020;  // that of benchmarks/engines/compare.py
+constexpr std::uint64_t default_input_seed = 2020;  // the same as in benchmarks/engines/compare.py
 
 struct RunCommand {
   ModelOptions models{};
   std::vector<std::string> backends{};
   int threads = 1;
   std::string output{}, weights{};
-  std::optional<std::uint64_t> seed{};  ///< given: what has no file is random
+  std::optional<std::uint64_t> seed{};  ///< if given: inputs without a file are random
   bool allow_nan = false, check = false, quiet = false;
 };
 
-/// The one model at the one size that is to be run.
+/// The only model at the only size that is to be run.
 Graph load_one(const RunCommand& options) {
   if (options.models.what_if())
     throw UsageError("--type is a question about bounds: a run computes the model as it is");
@@ -46,7 +46,7 @@ Graph load_one(const RunCommand& options) {
   return std::move(load_graphs(options.models, options.quiet).front());
 }
 
-/// Least, largest and mean number.
+/// Minimum, maximum and mean.
 struct Extent {
   double least = std::numeric_limits<double>::infinity(), largest = -least, mean = 0;
 };
@@ -85,7 +85,7 @@ void print_outputs(const Executor& executor, const Execution& execution) {
   }
 }
 
-/// What the reference ran, by operator, the longest first.
+/// What the reference ran, by operator, longest first.
 void print_reference(const Execution& execution) {
   struct Share {
     std::string op_type{};
@@ -112,7 +112,7 @@ void print_reference(const Execution& execution) {
   if (shares.size() > shown) fmt::print("  and {} more operators\n", shares.size() - shown);
 }
 
-/// A name for a file: what is not a letter, a digit or one of `._-` becomes `_`; no two are equal.
+/// A file name: every character except letters, digits and `._-` becomes `_`; no two names are equal.
 std::string file_name(const std::string& output, std::set<std::string>& taken) {
   constexpr std::size_t longest = 100;
   std::string stem = output.substr(0, longest);
@@ -141,7 +141,7 @@ Seconds since(std::chrono::steady_clock::time_point begin) {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
 }
 
-/// An optimizer's states are 0 before the first step, unless a file says otherwise.
+/// An optimizer's states are 0 before the first step, unless a file gives other values.
 template <class Files>
 void clear_states(std::map<std::string, Tensor>& inputs, const Files& files) {
   for (auto& [name, tensor] : inputs) {
@@ -151,7 +151,7 @@ void clear_states(std::map<std::string, Tensor>& inputs, const Files& files) {
   }
 }
 
-/// What a file gives has to be whole: a forgotten one is not made up.
+/// Files must give all inputs: a forgotten one is not made up.
 [[noreturn]] void refuse_missing(const std::vector<std::string>& missing) {
   std::string text = "--input: input '" + missing.front() + "' has no file";
   if (missing.size() > 1) text += ", and " + std::to_string(missing.size() - 1) + " more have none";

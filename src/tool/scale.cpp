@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza scale: how much faster several workers train than one, and from which bandwidth on.
+// benanza scale: how much faster several workers train than one, and the bandwidth that this requires.
 #include "analyze_model.hpp"
 #include "commands.hpp"
 #include "largest_batch.hpp"
@@ -150,7 +150,7 @@ void read_reached(const std::string& text, ScalingOptions& wanted) {
   wanted.reached_most = most;
 }
 
-/// Throws InputError where an all-reduce lacks that a bucket needs, and says how to measure it.
+/// Throws InputError if an all-reduce lacks a measurement that a bucket needs, and says how to measure it.
 void check_measured(const Iteration& iteration, const ScalingOptions& wanted) {
   if (!wanted.measured) return;
   if (wanted.measured->backend == "mpi" && bits(iteration.type) == 16)
@@ -192,7 +192,7 @@ int run(const ScaleCommand& options) {
   }
   const std::optional<GivenTime> measured = given_time("--iteration", options.iteration);
   const std::optional<PhaseTimes> phases = given_phases(options.phases);
-  ModelOptions plain = options.models;  // the graph of the file: training is derived here
+  ModelOptions plain = options.models;  // the graph of the file, since training is derived here
   plain.training = {};
   plain.tells_weights = true;
   TrainingFlags flags = options.models.training;
@@ -205,12 +205,12 @@ int run(const ScaleCommand& options) {
     if (phases) {
       iteration = with_phases(std::move(iteration), *phases);
       iteration.uncertainty = 0;
-      if (times.analysis.analytic) iteration.units.reset();  // they belong to another machine
+      if (times.analysis.analytic) iteration.units.reset();  // these belong to another machine
     }
     if (measured) {
       iteration = scaled_to(std::move(iteration), measured->time);
       iteration.uncertainty = measured->uncertainty;
-      if (times.analysis.analytic) iteration.units.reset();  // they belong to another machine
+      if (times.analysis.analytic) iteration.units.reset();  // these belong to another machine
     }
     ScalingOptions of_model = wanted;
     if (!options.backend.empty()) of_model.measured = measured_network(times.network, options.backend, iteration.type);

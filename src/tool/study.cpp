@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza study: many models, devices, frameworks and batch sizes in one table and one page; nothing is measured.
+// benanza study: many models, devices, frameworks and batch sizes in one table and on one page; nothing is measured.
 #include "analyze_model.hpp"
 #include "commands.hpp"
 #include "models.hpp"
@@ -37,14 +37,14 @@ struct StudyCommand {
 
 using Names = std::set<std::string>;
 
-/// What an argument of the study is about, before it is made.
+/// The inputs of the study, before it is made.
 struct Material {
   std::vector<StudyAccount> accounts{};
   std::vector<StudyLatency> latencies{};
   std::vector<std::string> notes{};
 };
 
-/// By names without case and punctuation; nothing for a model that is not among them.
+/// Compares names without case and punctuation; empty for a model that is not among them.
 std::optional<std::string> model_of(const std::string& name, const Names& models) {
   for (const auto& model : models)
     if (plain_name(model) == plain_name(name)) return model;
@@ -84,7 +84,7 @@ std::map<std::string, CountedLayers> counted_layers(const StudyCommand& options,
   ModelOptions models = options.models;
   models.batches.clear();
   models.executable = true;
-  // The paper's figures are of the V100.
+  // The paper's figures are those of the V100.
   const auto rank = [](const Results2019& table) {
     const bool first =
         std::any_of(table.printed.begin(), table.printed.end(), [](const auto& row) { return row.batch == 1; });

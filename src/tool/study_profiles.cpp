@@ -17,7 +17,7 @@ namespace benanza::tool {
 
 namespace {
 
-/// What a profile says of its run besides algorithms.
+/// What a profile says about its run in addition to algorithms.
 StudyLatency latency_of_run(const ProfiledRun& run, const EngineProfile& profile, std::vector<std::string>& notes) {
   StudyLatency made{.model = run.model,
                     .device = !run.device.empty() ? run.device : profile.device,
@@ -129,7 +129,7 @@ void add_printed_tables(const ProfileFolder& folder, const std::set<std::string>
       Seconds sum{};
       for (const auto& row : table.rows.printed) sum += row.time;
       const Seconds total = table.rows.printed_total.value_or(sum);
-      constexpr double least = 1e-3;  // fraction of the sum: a path is shorter by more where anything is beside it
+      constexpr double least = 1e-3;  // of the sum: with anything in parallel, the path is shorter by more
       table.is = {.device = device,
                   .model = run.model,
                   .batch = run.batch,

@@ -18,24 +18,24 @@ struct ModelLayers;
 
 namespace benanza::tool {
 
-/// A model's analysis on a device, with what it is of.
+/// A model's analysis on a device, and what it belongs to.
 struct Analyzed {
   const ModelLayers* model = nullptr;
   Analysis analysis{};   ///< with candidates
-  std::string device{};  ///< of the study
+  std::string device{};  ///< as the study names it
 };
 
-/// The runs of a folder against own results: latencies, and what the choice of algorithms costs where a log tells it.
-/// What cannot be read is a line of `notes`.
+/// Compares the runs of a folder with own results: latencies, and the cost of the choice of algorithms, if a log shows
+/// it. What cannot be read becomes a line of `notes`.
 [[nodiscard]] std::vector<StudyLatency> latencies_of(const ProfileFolder& folder, const std::vector<Analyzed>& analyzed,
                                                      std::vector<std::string>& notes);
 
-/// The same against databases of 2019.
+/// The same with databases of 2019.
 [[nodiscard]] std::vector<StudyLatency> latencies_2019(const ProfileFolder& folder, const Data2019& data,
                                                        std::vector<std::string>& notes);
 
-/// Adds the printed tables of a folder. `devices`: those of the study, of which the only one is that of a table whose
-/// device nobody says.
+/// Adds the printed tables of a folder. `devices`: those of the study; if there is only one, it is the device of a
+/// table that names none.
 void add_printed_tables(const ProfileFolder& folder, const std::set<std::string>& devices, Data2019& data,
                         std::vector<std::string>& notes);
 

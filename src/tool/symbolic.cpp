@@ -16,7 +16,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A text as what stands between its numbers, and the numbers.
+/// A text, split into its numbers and the text between them.
 struct TextParts {
   std::vector<std::string> between{};
   std::vector<std::int64_t> numbers{};
@@ -36,14 +36,13 @@ struct TextParts {
   }
 };
 
-/// A number of the base text and what it is where one symbol has another size.
+/// A number of the base text, and its value if one symbol has another size.
 struct NumberAt {
   const TextAt* at;
   std::int64_t number;
 };
 
-/// The power of the symbol's size with which a number grows; nothing where it does neither with the first nor the
-/// second.
+/// The power of the symbol's size with which a number grows; empty if it grows with neither the first nor the second.
 std::optional<int> power(std::int64_t base, const NumberAt& change) {
   const auto as = [](std::int64_t number) { return static_cast<double>(number); };
   const double number = as(change.number), from = as(change.at->from), to = as(change.at->to);
@@ -76,7 +75,7 @@ std::string formula(std::int64_t base, const std::vector<NumberAt>& changes) {
 
 using FormOf = LayerGraph ModelLayers::*;
 
-/// A layer by its first node; where bodies have nodes of one name, by which of them it is too.
+/// A layer's first node, and an index that distinguishes nodes of equal names in bodies.
 using Place = std::pair<std::string, std::size_t>;
 
 std::map<Place, const Occurrence*> by_place(const LayerGraph& graph) {
@@ -86,9 +85,9 @@ std::map<Place, const Occurrence*> by_place(const LayerGraph& graph) {
   return result;
 }
 
-/// The model at one other size of one symbol.
+/// The model with another size for one symbol.
 struct Variant {
-  TextAt at{};  ///< without its text
+  TextAt at{};  ///< without text
   ModelLayers model{};
   std::map<Place, const Occurrence*> layers{};
 };
@@ -98,7 +97,7 @@ ModelLayers model_at(ModelAt model, const UnboundError& error, const std::string
   return make_model_layers(load_graph(model));
 }
 
-/// Nothing where only the proposed size goes with the others.
+/// Empty if only the proposed size is compatible with the others.
 std::optional<Variant> variant(const ModelAt& model, const UnboundError& error, const std::string& symbol,
                                std::int64_t likely) {
   for (const std::int64_t size : {2 * likely, likely + 64, likely + 32, likely / 2, likely + 1}) {
@@ -107,7 +106,7 @@ std::optional<Variant> variant(const ModelAt& model, const UnboundError& error, 
       return Variant{.at = {.symbol = symbol, .from = likely, .to = size},
                      .model = model_at(model, error, symbol, size)};
     } catch (const InputError&) {
-      // This size does not fit; another one may.
+      // This size is not compatible; another one may be.
     }
   }
   return std::nullopt;

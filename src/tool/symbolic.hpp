@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of a model whose sizes are not all bound: the numbers that follow from an unbound one are shown by its symbol.
+// Layers of a model whose sizes are not all bound: numbers that follow from an unbound size are shown with its symbol.
 #pragma once
 
 #include "models.hpp"
@@ -12,24 +12,24 @@
 
 namespace benanza::tool {
 
-/// A text of a layer at other sizes of one symbol.
+/// A layer's text with another size for one symbol.
 struct TextAt {
   std::string symbol{};
   std::int64_t from = 1, to = 1;  ///< the symbol's size in the base text and in this one
   std::string text{};
 };
 
-/// `base` with each number that differs in some of `others` by what it follows from: `x=1x64x[height/8]x[width/8]`.
-/// Where that is not a product of a number and symbols, `[f(height, width)]`.
+/// `base`, in which each number that differs in some of `others` is replaced by what it follows from:
+/// `x=1x64x[height/8]x[width/8]`. If that is not a product of a number and symbols, `[f(height, width)]`.
 [[nodiscard]] std::string symbolic_text(const std::string& base, const std::vector<TextAt>& others);
 
 struct SymbolicModel {
-  ModelLayers likely{};  ///< at the sizes that `UnboundError` proposes
+  ModelLayers likely{};  ///< with the sizes that `UnboundError` proposes
   std::vector<std::string> open{};
   std::vector<SymbolicLayer> layers{};  ///< unique, in the file's order
 };
 
-/// Nothing where no sizes are known with which the model can be imported.
+/// Empty if there are no known sizes with which the model can be imported.
 [[nodiscard]] std::optional<SymbolicModel> symbolic_model(const ModelAt& model, const UnboundError& error, bool fused);
 
 }  // namespace benanza::tool

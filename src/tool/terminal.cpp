@@ -21,7 +21,7 @@ int columns(int descriptor) {
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// Line by line, so that a name in a model's file moves no cursor.
+/// Prints line by line, so that a name in a model's file cannot move the cursor.
 void print(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) std::fprintf(stderr, "%s\n", report::printable(line).c_str());

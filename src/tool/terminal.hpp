@@ -8,19 +8,20 @@
 
 namespace benanza::tool::terminal {
 
-/// Whether stdout takes colours: a terminal, and NO_COLOR is not set.
+/// Whether stdout supports colours: it is a terminal, and NO_COLOR is not set.
 [[nodiscard]] bool colors();
-/// Columns of stdout; 80 when it is not a terminal.
+/// Columns of stdout; 80 if it is not a terminal.
 [[nodiscard]] int width();
 
-/// One line on stderr, in place of a progress bar. The three functions replace control characters (report::printable).
+/// Prints one line on stderr, replacing a progress bar. The three functions replace control characters
+/// (report::printable).
 void say(const std::string& text);
-/// The same, called a warning.
+/// The same, as a warning.
 void warn(const std::string& text);
-/// A command to try instead.
+/// Suggests another command.
 void suggest(const std::string& command);
 
-/// One line on stderr, redrawn in place; nothing at all when stderr is not a terminal.
+/// One line on stderr, redrawn in place; nothing if stderr is not a terminal.
 class ProgressBar {
  public:
   explicit ProgressBar(bool quiet);

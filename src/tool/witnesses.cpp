@@ -38,7 +38,7 @@ void WitnessFlags::check() const {
 
 namespace {
 
-/// Sets the times of changes of layout to those of their rows. Returns the changes that nobody has tried to measure.
+/// Sets the times of layout changes to those of their rows. Returns the changes that nobody has tried to measure.
 std::vector<bench::Wanted> read_rows(std::vector<Witness>& witnesses, const Session& session) {
   const auto rows = session.database().newest_rows();
   std::map<std::string, bench::Wanted> missing;
@@ -81,7 +81,7 @@ Executed make_witnesses(const WitnessFlags& flags, const ModelOptions& models, S
   ModelOptions executable = models;
   executable.executable = true;
   const bool on_device = session.machine().is_device();
-  const auto& of_session = session.options().backends;  // none where a process of its own has measured on a device
+  const auto& of_session = session.options().backends;  // empty if a separate process measured on a device
   const WitnessOptions wanted{
       .backends = of_session.empty() ? usable_backends(session.analysis_options().backends) : of_session,
       .checked_by = on_device ? usable_backends() : WitnessOptions{}.checked_by,
@@ -93,7 +93,7 @@ Executed make_witnesses(const WitnessFlags& flags, const ModelOptions& models, S
   for (const auto& model : wanted_models(executable)) {
     try {
       result.witnesses.push_back(make_witness(load_graph(model), session.database(), wanted));
-    } catch (const Error& error) {  // the reports of the other models, and of this one, stay
+    } catch (const Error& error) {  // the reports of this model and the other ones remain
       result.witnesses.push_back({.refused = error.what()});
     } catch (const std::bad_alloc&) {
       result.witnesses.push_back({.refused = "out of memory"});

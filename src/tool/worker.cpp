@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// benanza worker: measures what the folder of another process asks for (worker.hpp).
+// benanza worker: measures what the folder of another process requests (worker.hpp).
 #include "commands.hpp"
 #include <benanza/isolation/worker.hpp>
 #include <benanza/plan/backends.hpp>
