@@ -76,7 +76,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
     if (!is_read(i) || (!inputs[i].is_weight() && !(everything && !inputs[i].constant))) continue;
     rotation.inputs.push_back(i);
     // If a call reads only some rows of a table, the next copy begins that many bytes later, so that it reads other
-    // rows. Constants that a call could do without are read as a whole.
+    // rows. An operand that a call could do without is read as a whole.
     const std::size_t touched =
         inputs[i].touched.value_or(0) > 0 ? static_cast<std::size_t>(inputs[i].touched_bytes()) : layouts[i].bytes;
     offsets[i] = take(ends[key], touched);
@@ -94,7 +94,7 @@ void Buffers::rotate(const std::string& layer, const std::string& backend, const
   }
   rotation.region = cold_distance_ + rotation.step;
   if (position_ + rotation.step > rotation.region) position_ = 0;
-  // Copies lie behind the operands that do not move, which would warm them. All regions grow before pointers into any
+  // Copies come after the operands that do not move, which would warm them. All regions grow before pointers into any
   // of them are taken.
   const auto region = [&](std::size_t i) {
     const std::size_t beside = still.at(region_of(inputs[i]));

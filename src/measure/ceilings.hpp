@@ -14,7 +14,7 @@
 
 namespace benanza::bench {
 
-/// Peak and bandwidths at each thread count, in about `budget` altogether; the pool's threads run on the first of
+/// Peak and bandwidths at each thread count, in about `budget` in total; the pool's threads run on the first of
 /// `cpus()`. The caches in front of a level are those of all `cpus()`, since any of them may hold the data.
 /// `report(done, total)` reports progress.
 [[nodiscard]] std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const int> thread_counts,

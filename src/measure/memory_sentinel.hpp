@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemorySentinel: tells whether another process uses the memory while rows whose data exceed the caches are measured,
+// MemorySentinel: detects whether another process uses the memory while rows whose data exceed the caches are measured,
 // by readings before and after each sample. The time of a reading depends on what ran before it: lines that have to be
 // written back, pages that are missing in the TLB. Therefore, readings are only compared with those after the same
 // work. The threshold follows from how much such readings differ on a quiet machine. A sample is contended if both

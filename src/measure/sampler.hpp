@@ -51,7 +51,7 @@ class Sampler {
   Sampler(Host& host, Bytes cached) : host_(host), cached_(cached) {}
 
   /// While rows exceed the caches, the memory is read throughout the session, at intervals of at least this length and
-  /// of at least this multiple of the time of a reading: settling 32 MB of caches takes some 3 ms.
+  /// of at least `memory_rest` times what a reading takes: settling 32 MB of caches takes some 3 ms.
   static constexpr Seconds memory_interval{0.5};
   static constexpr double memory_rest = 50;
 
@@ -86,7 +86,8 @@ class Sampler {
   void know(int threads, Seconds best) { sentinel_.know(threads, best); }
   /// Sets the usual time of a round trip between this many threads.
   void know_round_trip(int threads, Seconds usual) { trips_.try_emplace(threads, usual); }
-  /// Sets the usual times of readings of the memory in earlier sessions (MemorySentinel).
+  /// The usual times of readings of the memory: sets those of earlier sessions, returns those of this one
+  /// (MemorySentinel).
   void know_memory(MemoryTimes usual) { memory_.know(usual); }
   [[nodiscard]] MemoryTimes usual_memory() const { return memory_.usual(); }
   /// Relative variation of the processor's speed so far.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentinel: distinguishes quiet times from contended ones. A shared machine has slow phases of seconds in which samples
-// look consistent, so their spread does not show contention. A register-only loop of fixed length, which nothing of the
-// measured layer can slow down, shows how fast the processor is. Vector instructions lower the clock for a while, so a
-// loop's time is compared with others after the same kind of work at the same thread count: with what three quarters of
-// them reach, unless that is much slower than the best of them, as it is if much of a run is contended. A boosting
-// clock varies by some percent over minutes; if its best moments were the standard, all others would be contended (Zen
-// 5, 26 minutes: 56 % of the samples, although each was tried four times). The effect of this variation on times is
-// part of their uncertainty. The best is what a twentieth of the readings reach: the least of 400,000 lies 6 % below
-// their median. Readings are kept and judged again by later ones: a run that starts in a slow phase is detected when
-// the phase ends.
+// Sentinel: distinguishes quiet times from contended ones. A shared machine has slow phases that last seconds, in which
+// samples look consistent, so their spread does not show contention. A register-only loop of fixed length, which
+// nothing of the measured layer can slow down, shows how fast the processor is. Vector instructions lower the clock for
+// a while, so a loop's time is compared with others after the same kind of work at the same thread count: with what
+// three quarters of them reach, unless that is much slower than the best of them, as it is if much of a run is
+// contended. A boosting clock varies by some percent over minutes; if its best moments were the standard, all others
+// would be contended (Zen 5, 26 minutes: 56 % of the samples, although each was tried four times). The effect of this
+// variation on times is part of their uncertainty. The best is what a twentieth of the readings reach: the least of
+// 400,000 lies 6 % below their median. Readings are kept and judged again by later ones: a run that starts in a slow
+// phase is detected when the phase ends.
 #pragma once
 
 #include <benanza/detail/quantile.hpp>

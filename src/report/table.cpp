@@ -49,7 +49,7 @@ std::string strong(const std::string& text, const TableOptions& options) {
   return options.color ? "\033[1m" + text + "\033[0m" : text;
 }
 
-/// From 10 % on, without decimals: they say nothing about an estimate that is so rough.
+/// Without decimals from 10 % on, since they would say nothing about so rough an estimate.
 std::string plus_minus(double uncertainty) {
   return fmt::format(" ± {:.{}f} %", uncertainty * 100, uncertainty < 0.0995 ? 1 : 0);
 }
