@@ -250,7 +250,7 @@ std::string CeilingCheck::damage(const Measurement& row) {
       row.saves_multiplications ? Seconds{} : ceilings.arithmetic_floor(demand->type, demand->flops);
   const Seconds floor = std::max(arithmetic, ceilings.memory_floor(demand->read, demand->written));
   const double times = floor / least_counted(row);
-  if (!(times > too_often)) return {};
+  if (!(times > implausible)) return {};
   char text[80];
   std::snprintf(text, sizeof text, "beats the machine's ceilings %.3g times: not a time of this layer", times);
   return text;

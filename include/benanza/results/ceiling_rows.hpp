@@ -35,7 +35,7 @@ class CeilingCheck {
   explicit CeilingCheck(std::span<const CeilingRow> rows);
   ~CeilingCheck();
 
-  /// Why a row cannot be true: it beats a ceiling more than `too_often` times over. Empty if it can be true.
+  /// Why a row cannot be true: it beats a ceiling more than `implausible` times over. Empty if it can be true.
   [[nodiscard]] std::string damage(const Measurement& row);
   /// One row, named after the layer's row, for each ceiling that it beats, with up to `most_raise` times what loops and
   /// products reached; these rows count from now on. Rows that save multiplications raise no peak; excluded, contended
@@ -45,7 +45,7 @@ class CeilingCheck {
   /// raises no ceiling. Excluded, contended and damaged rows contradict nothing.
   [[nodiscard]] std::vector<std::string> contradictions(const Measurement& row);
 
-  static constexpr double too_often = 10;
+  static constexpr double implausible = 10;
   static constexpr double most_raise = 1.03;
 
  private:
