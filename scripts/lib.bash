@@ -3,6 +3,7 @@
 # What the scripts share: the dependencies, and configuring and building a preset quietly.
 
 export CCACHE_DEPEND=1 # the compiler's own list of headers: an empty cache costs no second run of the preprocessor
+export CCACHE_SLOPPINESS=pch_defines,time_macros # tests use a precompiled header, which ccache otherwise refuses; no source reads the time
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
