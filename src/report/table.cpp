@@ -150,7 +150,7 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
         witness.calls.size() - changes - placed, changes, share(witness.layout_changes()),
         scaled(witness.peak.value) + "B", scaled(witness.all_tensors.value) + "B");
   if (alone.value > 0 && !witness.one_graph)  // calls of a graph are timed outside it
-    out << fmt::format("    in place, plans take {:.2f} times as long as alone ({} instead of {})\n", in_place / alone,
+    out << fmt::format("    in place, plans take {:.2f} times as long as alone ({}, not {})\n", in_place / alone,
                        time_text(in_place), time_text(alone));
   if (!witness.representative())
     out << fmt::format("    not representative: the reference ran {:.1f} % of the time\n",
