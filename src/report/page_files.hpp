@@ -6,7 +6,7 @@
 
 namespace benanza::report {
 
-extern const std::string_view page_html;  ///< with placeholders for style, data and script
+extern const std::string_view page_html;  ///< has a marker each for the style, data and script
 extern const std::string_view page_css;
 extern const std::string_view memory_js;   ///< the scripts of the page of `memory`
 extern const std::string_view predict_js;  ///< the scripts of the page of `predict`

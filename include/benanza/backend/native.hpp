@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // native: Benanza's own CPU kernels for layers that no library offers, or that libraries run badly: element-wise chains
 // with broadcasting in one pass, reductions, normalisations, movement of elements of any size, resizing, casts,
-// attention. They are vectorised for the widest instruction set of the processor (chosen at run time) and run on a pool
-// of bound threads. Non-temporal stores are a candidate if results outgrow the caches.
+// attention. They are vectorised for the widest instruction set of the processor, which is chosen at run time. They run
+// on a pool of bound threads. If results outgrow the caches, plans with non-temporal stores are candidates too.
 #pragma once
 
 #include <memory>

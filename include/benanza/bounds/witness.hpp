@@ -64,7 +64,7 @@ struct Witness {
   std::optional<WitnessCheck> check{};  ///< if it was requested
   Seconds switches{};                   ///< from one library's threads to another's, measured on pairs of calls
   std::size_t tried = 0;                ///< sequences that were executed to find the fastest
-  std::string refused{};                ///< why there is no witness; empty if there is one
+  std::string refused{};                ///< the reason if the witness is missing, otherwise empty
 
   [[nodiscard]] bool given() const { return refused.empty() && executions > 0; }
   /// Whether its threads were far from each other during all executions: these count, but are slower than usual.

@@ -77,7 +77,8 @@ struct SmallFloat {
   int exponent = 0;
   if (magnitude > format.largest * 2) magnitude = format.largest * 2;  // keeps what follows in range; infinity too
   std::frexp(magnitude, &exponent);
-  exponent = std::max(exponent - 1, 1 - format.bias);  // of the leading bit; the subnormal numbers share the lowest
+  // The exponent of the leading bit. All subnormal numbers have the lowest one.
+  exponent = std::max(exponent - 1, 1 - format.bias);
   double steps = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
   if (std::ldexp(steps, exponent - format.mantissa_bits) > format.largest) {
     if (!saturate && !(format.infinity || format.not_a_number || format.uz)) saturate = true;

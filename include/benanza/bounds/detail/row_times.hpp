@@ -55,7 +55,7 @@ class RowTimes {
   /// the quietest run.
   RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
            std::span<const std::string> backends);
-  /// There are no rows, and this is the reason for every signature.
+  /// Without rows: every signature lacks one for `reason`.
   explicit RowTimes(std::string reason) : reason_of_all_(std::move(reason)) {}
 
   [[nodiscard]] const BestRows* find(const std::string& signature) const;
