@@ -53,8 +53,7 @@ TEST_CASE("At batch 32 the totals are those of the printed table") {
   CHECK(made.analysis.batch == 32);
   CHECK(ms(made, RungName::library) == Approx(33.624781).margin(agreement));
   CHECK(reference_ms(made, "library_parallel_without_last") == Approx(30.228662).margin(agreement));
-  // Every layer's time is in the table too: 53 convolutions, 31 of them with two rows, and the rest of 172 timed
-  // layers.
+  // Every layer's time is in the table too: 53 convolutions, of which 31 have two rows, and 120 other layers.
   const auto printed = analyze_2019(data2019::model("ResNet050-v1", 32), data2019::results("resnet50_v100_b32.csv.gz"));
   CHECK(printed.analysis.missing.empty());
   CHECK(ms(printed, RungName::library) == Approx(ms(made, RungName::library)).margin(agreement));
