@@ -24,8 +24,10 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view bytes = {}, const std::string& suffix = ".onnx") {
     static std::atomic<int> count{0};
-    path_ = std::filesystem::temp_directory_path() /
-            ("benanza_test_" + std::to_string(::getpid()) + "_" + std::to_string(++count) + suffix);
+    std::string name = "benanza_test_" + std::to_string(::getpid()) + "_" + std::to_string(++count);
+    for (char& c : name)  // letters for digits: the importer reads sizes of images from a file's name
+      if (c >= '0' && c <= '9') c = static_cast<char>(c - '0' + 'a');
+    path_ = std::filesystem::temp_directory_path() / (name + suffix);
     std::ofstream(path_, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
   TemporaryFile(const TemporaryFile&) = delete;
