@@ -201,6 +201,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
     step.inputs.push_back(id);
   }
   if (visit_constant(step)) return;
+  if (visit_compress(step)) return;
   if (step.node.domain.empty() && step.node.op_type == "Identity" && !step.inputs.empty() && step.inputs[0])
     return alias(step, 0, *step.inputs[0]);
   copy_attributes(proto, step.node);

@@ -13,6 +13,7 @@
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -121,6 +122,9 @@ class Builder {
   [[nodiscard]] bool accepted_by_consumers(Step& step, const Dims& candidate);
   void inherit_position(Step& step);
 
+  // compress.cpp
+  bool visit_compress(Step& step);
+
   // control_flow.cpp
   void visit_if(Step& step);
   void put_in_place(Step& step, const onnx::GraphProto& branch);
@@ -145,6 +149,7 @@ class Builder {
   std::size_t visited_ = 0;
   std::vector<std::int64_t> sizes_at_error_{};
   std::vector<std::string> scalars_at_error_{};
+  std::deque<onnx::NodeProto> made_nodes_{};  ///< nodes that are visited instead of nodes of the model
   std::map<std::string, int, std::less<>> opsets_{};
   std::unordered_map<std::string, Operator> operators_{};
   std::map<std::pair<const Frame*, ValueId>, Within> within_{};

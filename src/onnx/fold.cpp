@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element-wise half of the table, and the lookup.
+// The element-wise part of the table, and the lookup.
 #include "fold.hpp"
 
 #include <benanza/error.hpp>
@@ -300,8 +300,8 @@ std::span<const FoldEntry> elementwise_folds() { return elementwise_table; }
 Fold find_fold(std::string_view op_type) {
   static const auto all = [] {
     std::unordered_map<std::string_view, Fold> folds;
-    for (const auto& half : {elementwise_folds(), movement_folds()})
-      for (const auto& entry : half) folds.emplace(entry.op_type, entry.fold);
+    for (const auto& part : {elementwise_folds(), movement_folds(), search_folds()})
+      for (const auto& entry : part) folds.emplace(entry.op_type, entry.fold);
     return folds;
   }();
   const auto found = all.find(op_type);

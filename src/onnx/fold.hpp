@@ -39,9 +39,10 @@ struct FoldEntry {
   std::string_view op_type;
   Fold fold;
 };
-/// The two halves of the table.
+/// The parts of the table.
 [[nodiscard]] std::span<const FoldEntry> elementwise_folds();
 [[nodiscard]] std::span<const FoldEntry> movement_folds();
+[[nodiscard]] std::span<const FoldEntry> search_folds();
 
 /// Whether the elements of `dims` are few enough to compute.
 [[nodiscard]] inline bool small_enough(std::span<const std::int64_t> dims) {

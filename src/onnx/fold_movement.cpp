@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The half of the folding table that moves, makes and reduces elements.
+// The part of the folding table that moves, makes and reduces elements.
 #include "fold.hpp"
 #include <benanza/error.hpp>
 

@@ -30,6 +30,17 @@ TEST_CASE("indices of the file need the places that they name", "[floors]") {
         m = Relu(x) y = GatherElements<axis = 1>(m, i) })"),
                 {4, 4 * 4, 4 * 4});
   }
+  SECTION("the rows of a Compress whose condition is in the file") {
+    check_least(least_layers(R"((float[8, 64] x, float[64, 64] w) => (float[2, 64] y)
+        <bool[8] c = {0, 0, 1, 0, 0, 0, 1, 0}> { m = MatMul(x, w) y = Compress<axis = 0>(m, c) })"),
+                {2 * 2 * 64 * 64, 2 * row + square, 2 * row});
+  }
+  SECTION("the rows of the two greatest of five numbers of the file") {
+    check_least(least_layers(R"((float[8, 64] x, float[64, 64] w) => (float[2, 64] y)
+        <float[5] v = {0.5, 2.5, 1, 4, 2}, int64[1] k = {2}> {
+        m = MatMul(x, w) a, i = TopK(v, k) y = Gather<axis = 0>(m, i) })"),
+                {2 * 2 * 64 * 64, 2 * row + square, 2 * row});
+  }
   SECTION("a row of rows") {
     check_least(
         least_layers(R"((float[512, 64] x, float[64, 64] w) => (float[64] y) <int64[2] i = {0, 511}, int64 j = {1}> {
