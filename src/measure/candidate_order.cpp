@@ -28,28 +28,22 @@ bool is_last_resort(const Measurement& row) {
 }  // namespace
 
 std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threads, bool last_resorts,
-                                   const Sampler& sampler) {
-  enum class Known { fastest, untried, slower };
+                                   const Sampler& sampler, const RelatedTimes& related) {
+  constexpr double nearly = 1.25;
+  constexpr double untried = std::numeric_limits<double>::infinity();
+  enum class Rank { fastest, promising, unknown, slower_before, slower };
   struct Turn {
-    Known known;
-    double before;  // its time where it was tried before
+    Rank rank;
+    double before;  // its time where its plan was tried before
     int of_library;
     Candidate* candidate;
   };
-  std::vector<Turn> order;
-  std::map<std::string_view, int> seen;  // number of plans per library
   const auto takes_part = [&](const Candidate& candidate) {
     return candidate.row.cache == cache && candidate.row.threads == threads && candidate.competes() &&
            is_last_resort(candidate.row) == last_resorts;
   };
-  const Candidate* fastest = nullptr;
-  for (const auto& candidate : task.candidates)
-    if (takes_part(candidate) && candidate.row.samples > 0 &&
-        (fastest == nullptr || candidate.row.p10 < fastest->row.p10))
-      fastest = &candidate;
-  for (auto& candidate : task.candidates) {
-    if (!takes_part(candidate)) continue;
-    double before = std::numeric_limits<double>::infinity();
+  const auto time_before = [&](const Candidate& candidate) {
+    double before = untried;
     for (const auto& other : task.candidates) {
       const bool same_plan = other.row.backend == candidate.row.backend &&
                              without_threads(other.row.algorithm) == without_threads(candidate.row.algorithm);
@@ -59,13 +53,29 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
       if (!same_plan || !tried_before) continue;
       if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
     }
-    const Known known = &candidate == fastest        ? Known::fastest
-                        : candidate.row.samples == 0 ? Known::untried
-                                                     : Known::slower;
-    order.push_back({known, before, seen[candidate.row.backend]++, &candidate});
+    return before < untried ? before : related.of(task, candidate).value_or(Seconds{untried}).value;
+  };
+  std::vector<Turn> order;
+  std::map<std::string_view, int> seen;  // number of plans per library
+  double least_before = untried;
+  Turn* fastest = nullptr;
+  order.reserve(task.candidates.size());
+  for (auto& candidate : task.candidates) {
+    if (!takes_part(candidate)) continue;
+    const double before = time_before(candidate);
+    least_before = std::min(least_before, before);
+    order.push_back({Rank::slower, before, seen[candidate.row.backend]++, &candidate});
+    if (candidate.row.samples > 0 && (fastest == nullptr || candidate.row.p10 < fastest->candidate->row.p10))
+      fastest = &order.back();
+  }
+  for (auto& turn : order) {
+    if (&turn == fastest) turn.rank = Rank::fastest;
+    else if (turn.candidate->row.samples > 0) turn.rank = Rank::slower;
+    else if (turn.before == untried) turn.rank = Rank::unknown;
+    else turn.rank = turn.before <= nearly * least_before ? Rank::promising : Rank::slower_before;
   }
   std::stable_sort(order.begin(), order.end(), [](const Turn& a, const Turn& b) {
-    return std::tie(a.known, a.before, a.of_library) < std::tie(b.known, b.before, b.of_library);
+    return std::tie(a.rank, a.before, a.of_library) < std::tie(b.rank, b.before, b.of_library);
   });
   std::vector<Candidate*> result;
   for (const auto& turn : order) result.push_back(turn.candidate);

@@ -2,6 +2,7 @@
 // The order in which the candidates of a layer are tried: time may run out before the last one.
 #pragma once
 
+#include "related_times.hpp"
 #include "sampler.hpp"
 #include "tuning_task.hpp"
 
@@ -9,13 +10,18 @@
 
 namespace benanza::bench {
 
-/// The candidates of a cache state and thread count, either last resorts or others. Candidates whose plan was the
-/// fastest where it was tried before come first: with more threads, or with everything in the caches. Then comes the
-/// first candidate of each library, then the second of each, so that a library that offers many plans does not keep the
-/// only plan of another library from being tried. Among the candidates that an earlier try of the session timed, the
-/// fastest comes first of all and the others come last, which leaves the time to untried ones.
+/// The candidates of a cache state and thread count, either last resorts or others. The order is:
+///
+/// 1. the fastest of those that an earlier try of the session timed;
+/// 2. promising ones, the fastest first: their plan was the fastest, or nearly, where it was tried before, that is,
+/// with
+///    more threads, with everything in the caches, or for a related layer;
+/// 3. those whose plan was not tried anywhere: the first of each library, then the second of each, so that a library
+///    that offers many plans does not keep the only plan of another library from being tried;
+/// 4. those whose plan was slower where it was tried before;
+/// 5. the others of those that an earlier try of the session timed.
 [[nodiscard]] std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threads, bool last_resorts,
-                                                 const Sampler& sampler);
+                                                 const Sampler& sampler, const RelatedTimes& related);
 
 /// The same algorithm with more threads, if it was tried, takes long, and was clearly slower than the best; null
 /// otherwise.

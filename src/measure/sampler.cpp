@@ -124,16 +124,17 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
   sample.disturbed = !work_->accompanied() && host_.disturbed(sample.time * static_cast<double>(calls));
 }
 
-std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected) {
+std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected, bool just_called) {
   Sample result;
   result.before = reading_before();
   result.trip_before = last_trip_;
   result.memory_before = read_memory(false);
-  warm_up(1, expected);
+  const bool is_medium = expected >= medium_call;
+  warm_up(1, just_called && is_medium ? long_call : expected);
   const Seconds wanted = std::max(host_.least_window(), floors_per_window * host_.timer_floor());
   // A window that another process interrupted looks long enough with too few calls. Therefore, two must be long enough,
-  // unless they are longer than a scheduler's time slice.
-  const int windows = host_.is_shared() ? 2 : 1;
+  // unless they are longer than a scheduler's time slice, or an earlier call took as long.
+  const int windows = host_.is_shared() && !is_medium ? 2 : 1;
   std::int64_t calls = 1;
   for (int enough = 0; enough < windows;) {
     take(result, calls);

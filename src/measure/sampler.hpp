@@ -46,6 +46,9 @@ class Sampler {
 
   /// Calls this long need no discarded ones, since filling every cache takes a few milliseconds.
   static constexpr Seconds long_call{100e-3};
+  /// Calls this long need no discarded ones right after a call of the same work: what remains is to wake the threads.
+  /// Nor does it matter much whether their weights are in the caches.
+  static constexpr Seconds medium_call{20e-3};
 
   /// `cached`: the size of the caches.
   Sampler(Host& host, Bytes cached) : host_(host), cached_(cached) {}
@@ -57,9 +60,9 @@ class Sampler {
 
   /// To be called before samples of other work. `work` must outlive them.
   void switch_to(Work& work);
-  /// The first sample of the current work, which determines N. `expected`: the time of an earlier call. Throws what the
-  /// plan throws.
-  [[nodiscard]] std::pair<Sample, std::int64_t> first_sample(Seconds expected);
+  /// The first sample of the current work, which determines N. `expected`: the time of an earlier call. `just_called`:
+  /// that call was the last thing that ran. Throws what the plan throws.
+  [[nodiscard]] std::pair<Sample, std::int64_t> first_sample(Seconds expected, bool just_called);
   /// One sample of the current work. After a switch, calls are discarded until they are stable, unless one is expected
   /// to take so long that the first one is as good. Throws what the plan throws.
   [[nodiscard]] Sample sample(std::int64_t calls, Seconds expected);

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
-#include <set>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace benanza::bench {
@@ -59,16 +60,23 @@ void Tuner::admit(TuningTask& task, Seconds until) {
       if (candidate.competes()) candidate.exclude_for(reason);
     return;
   }
-  std::set<std::pair<CacheState, int>> tried;  // at least one is tried in any case
+  const int most_threads = finder_.thread_counts().back();
+  std::map<std::pair<CacheState, int>, int> tried;  // how many candidates
   for (const bool last_resorts : {false, true}) {
-    const bool others_were_tried = last_resorts && !tried.empty();
+    const bool others_were_tried =
+        last_resorts && std::any_of(tried.begin(), tried.end(), [](const auto& entry) { return entry.second > 0; });
     for (const CacheState cache : cache_states) {
       // Most threads first: a plan that is slow with more threads need not be tried with fewer.
       for (auto threads = finder_.thread_counts().rbegin(); threads != finder_.thread_counts().rend(); ++threads) {
-        for (Candidate* candidate : best_first(task, cache, *threads, last_resorts, place_.sampler())) {
-          if (tried.count({cache, *threads}) > 0 && place_.over(until)) {
+        int& count = tried[{cache, *threads}];
+        int least = 1;  // this many are tried even if time is over
+        for (Candidate* candidate : best_first(task, cache, *threads, last_resorts, place_.sampler(), related_)) {
+          const bool tried_earlier = candidate->row.samples > 0;
+          // A further session must try something new, even if its budget is as short as the first one's.
+          if (tried_earlier && cache == CacheState::hot && *threads == most_threads) least = 2;
+          if (count >= (tried_earlier ? 1 : least) && place_.over(until)) {
             const Candidate* hot = cache == CacheState::hot ? nullptr : hotter(task, *candidate);
-            if (candidate->row.samples > 0 || (hot != nullptr && !hot->row.measured()))
+            if (tried_earlier || (hot != nullptr && !hot->row.measured()))
               candidate->plan.reset();  // its earlier row remains, or the row of the plan in the caches says why
             else if (others_were_tried)
               candidate->exclude(RowStatus::not_tried,
@@ -78,12 +86,40 @@ void Tuner::admit(TuningTask& task, Seconds until) {
           }
           if (cache == CacheState::hot) try_out(task, *candidate, expected, until);
           else try_colder(task, *candidate, hotter(task, *candidate), expected, until);
-          if (!candidate->visits.empty()) tried.insert({cache, *threads});
+          if (!candidate->visits.empty() || candidate->row.status == RowStatus::slower) ++count;
         }
-        drop_losers(task, first_margin, place_.sampler());
+        drop_after_first(task, until);
       }
     }
   }
+  related_.add(task, place_.sampler());
+}
+
+void Tuner::drop_after_first(TuningTask& task, Seconds until) {
+  for (auto& candidate : task.candidates) {
+    if (!candidate.competes() || !candidate.only_checked) continue;
+    const auto best = loses(task, candidate);
+    if (!best || is_enough(candidate.first_call, *best, until)) continue;
+    place_.trying(candidate.row.name());
+    try {
+      Work work = place_.work(task, candidate, false);
+      place_.sampler().switch_to(work);
+      take(candidate, 1, until);
+      candidate.only_checked = false;
+    } catch (...) {
+      candidate.exclude(RowStatus::failed, place_.reason());
+    }
+  }
+  drop_losers(task, first_margin, place_.sampler());
+}
+
+std::optional<Seconds> Tuner::best_when_hot(const TuningTask& task) const {
+  std::optional<Seconds> best;
+  for (const auto& candidate : task.candidates) {
+    if (candidate.row.cache != CacheState::hot || !candidate.competes()) continue;
+    if (const auto time = standing(candidate, place_.sampler())) best = best ? std::min(*best, *time) : *time;
+  }
+  return best;
 }
 
 void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Expected>& expected, Seconds until) {
@@ -101,14 +137,16 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
     candidate.row.preparation += place_.host().now() - start;
     Work work = place_.work(task, candidate, true);
     place_.sampler().switch_to(work);
-    const Seconds first_call = place_.check(task, candidate, work, expected);
+    const bool is_long = place_.host().is_shared() && best_when_hot(task).value_or(Seconds{}) >= Sampler::long_call;
+    const Sample call = place_.check(task, candidate, work, expected, is_long);
     if (!candidate.competes()) return;
-    candidate.first_call = first_call;
-    bool repeated = true;
+    candidate.first_call = call.time;
+    bool repeated = true, delayed = false;
     if (const auto best = loses_at_first_call(task, candidate)) {
-      repeated = !is_enough(first_call, *best, until);
+      repeated = !is_enough(call.time, *best, until);
       if (repeated)  // threads may have slept, or another process may have run
-        candidate.first_call = std::min(first_call, place_.once(work));
+        candidate.first_call = std::min(call.time, place_.once(work));
+      delayed = candidate.first_call < call.time;
     }
     // The plan that the library's heuristic chose is timed however slow it is, since that shows what the heuristic
     // costs.
@@ -120,7 +158,8 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
       candidate.exclude(RowStatus::slower, text);
       return;
     }
-    first_samples(task, candidate, candidate.first_call, until);
+    const bool counts = is_long && !delayed && call.time >= Sampler::long_call;
+    first_samples(task, candidate, candidate.first_call, until, true, counts ? std::optional(call) : std::nullopt);
   } catch (...) {
     candidate.exclude(RowStatus::failed, place_.reason());
   }
@@ -136,34 +175,38 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
       if (!candidate.competes()) return;
       Work work = place_.work(task, candidate, true);
       place_.sampler().switch_to(work);
-      before = place_.check(task, candidate, work, expected);
+      before = place_.check(task, candidate, work, expected, false).time;
       if (!candidate.competes()) return;
     } else if (!hot->row.measured()) {
       return candidate.exclude_for(hot->row.reason);
     } else {
       const auto time = hot->competes() ? standing(*hot, place_.sampler()) : std::nullopt;
-      if (!time || loses(task, *hot)) return candidate.plan.reset();
+      const double margin = time.value_or(Seconds{}) >= Sampler::medium_call ? later_margin : first_margin;
+      if (!time || loses(task, *hot, margin)) return candidate.plan.reset();
       candidate.build(place_.host());
       candidate.row.difference = hot->row.difference;
       before = *time;
     }
     Work work = place_.work(task, candidate, false);
     place_.sampler().switch_to(work);
-    first_samples(task, candidate, before, until);
+    first_samples(task, candidate, before, until, false);
   } catch (...) {
     candidate.exclude(RowStatus::failed, place_.reason());
   }
 }
 
-void Tuner::first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until) {
+void Tuner::first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until,
+                          bool just_called, const std::optional<Sample>& checked) {
   Sampler& sampler = place_.sampler();
-  const auto [sample, calls] = sampler.first_sample(expected);
+  const auto [sample, calls] =
+      checked ? std::pair(*checked, std::int64_t{1}) : sampler.first_sample(expected, just_called);
   candidate.visits.push_back(candidate.samples.size());
   candidate.samples.push_back(sample);
   candidate.row.calls_per_sample = calls;
   const int most = expected >= Sampler::long_call ? 1 : retries;
   for (int i = 0; i < most && !sampler.is_final(candidate.samples.back()); ++i)
     candidate.samples.push_back(sampler.sample(calls, expected));
+  candidate.only_checked = checked && candidate.samples.size() == 1;
   if (calls > 1 || candidate.samples.size() > 1) return;
   const Seconds time = sample.time;
   if (candidate.first_call * first_margin >= time) return;  // the checked call took as long
@@ -175,13 +218,13 @@ bool Tuner::is_enough(Seconds call, Seconds best, Seconds until) const {
   return call > best + longest_delay && place_.elapsed() + call > until;
 }
 
-std::optional<Seconds> Tuner::loses(const TuningTask& task, const Candidate& candidate) const {
+std::optional<Seconds> Tuner::loses(const TuningTask& task, const Candidate& candidate, double margin) const {
   const auto best_by = [&](auto&& time_of) {
     Seconds best{std::numeric_limits<double>::infinity()};
     for (const auto& other : task.candidates)
       if (other.row.cache == candidate.row.cache && other.competes())
         if (const auto time = time_of(other, place_.sampler())) best = std::min(best, *time);
-    const bool lost = *time_of(candidate, place_.sampler()) > best * first_margin;
+    const bool lost = *time_of(candidate, place_.sampler()) > best * margin;
     return lost ? std::optional(best) : std::nullopt;
   };
   return best_by(counted) ? best_by(standing) : std::nullopt;

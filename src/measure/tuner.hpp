@@ -5,6 +5,7 @@
 #pragma once
 
 #include "candidate_finder.hpp"
+#include "related_times.hpp"
 #include "workplace.hpp"
 
 #include <optional>
@@ -49,12 +50,21 @@ class Tuner {
   /// the caches, if there is one.
   void try_colder(TuningTask& task, Candidate& candidate, const Candidate* hot, const std::vector<Expected>& expected,
                   Seconds until);
-  void first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until);
+  /// `just_called`: see Sampler::first_sample. `checked`: the call that was checked, if it is long and was sampled;
+  /// then it is the first sample.
+  void first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until, bool just_called,
+                     const std::optional<Sample>& checked = std::nullopt);
+  /// Drops candidates by their first samples. A single call that would drop its candidate is repeated first.
+  void drop_after_first(TuningTask& task, Seconds until);
+  /// The best time so far with everything in the caches; null if there is none.
+  [[nodiscard]] std::optional<Seconds> best_when_hot(const TuningTask& task) const;
   /// Whether a single call must suffice to drop its candidate: it took longer than the best by more than a delay, and
   /// the layer has no time for another call.
   [[nodiscard]] bool is_enough(Seconds call, Seconds best, Seconds until) const;
-  /// The best time of its cache state, if a timed candidate is clearly slower, both with launches and without.
-  [[nodiscard]] std::optional<Seconds> loses(const TuningTask& task, const Candidate& candidate) const;
+  /// The best time of its cache state, if a timed candidate is slower than that by `margin`, both with launches and
+  /// without.
+  [[nodiscard]] std::optional<Seconds> loses(const TuningTask& task, const Candidate& candidate,
+                                             double margin = first_margin) const;
   /// The best time, if the candidate's first call shows that it is near neither the best time nor the least work.
   [[nodiscard]] std::optional<Seconds> loses_at_first_call(const TuningTask& task, const Candidate& candidate) const;
   void visit(TuningTask& task, int samples, Seconds until);
@@ -69,6 +79,7 @@ class Tuner {
 
   Workplace& place_;
   const CandidateFinder& finder_;
+  RelatedTimes related_{};
 };
 
 }  // namespace benanza::bench

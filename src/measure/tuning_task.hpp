@@ -29,6 +29,7 @@ struct Candidate {
   std::vector<Sample> samples{};                ///< taken during selection
   std::vector<std::optional<Sample>> rounds{};  ///< empty if every try of the estimate was contended or failed
   Seconds first_call{};                         ///< of the call whose result was checked
+  bool only_checked = false;                    ///< that call is its only sample
   std::vector<std::size_t> visits{};            ///< visits of the selection: where the samples of each begin
   bool chosen = false;
   bool seldom = false;  ///< chosen only for its least work: a few rounds are enough

@@ -181,13 +181,13 @@ Seconds Workplace::once(Work& work) {
   return took;
 }
 
-Seconds Workplace::check(const TuningTask& task, Candidate& candidate, Work& work,
-                         const std::vector<Expected>& expected) {
+Sample Workplace::check(const TuningTask& task, Candidate& candidate, Work& work, const std::vector<Expected>& expected,
+                        bool sampled) {
   const Plan& plan = candidate.plan->get();
   if (host_.memory() != nullptr) static_cast<void>(once(work));  // a device loads code at the first call
   // The result of another candidate in these buffers must not pass for this one's.
   buffers_.spoil(task.operands, plan, work.outputs);
-  const Seconds took = once(work);
+  const Sample call = sampled ? sampler_.sample(1, Sampler::long_call) : Sample{.time = once(work)};
   bool right = true;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Operand& operand = task.operands.outputs[i];
@@ -195,12 +195,12 @@ Seconds Workplace::check(const TuningTask& task, Candidate& candidate, Work& wor
     candidate.row.difference = std::max(candidate.row.difference, reference::difference(expected[i].values, got));
     right = right && reference::agree(task.layer, i, expected[i].values, got, plan.tolerance());
   }
-  if (right) return took;
+  if (right) return call;
   char text[80];
   std::snprintf(text, sizeof text, "differs by %.2g from the reference, at most %.2g expected",
                 candidate.row.difference, plan.tolerance());
   candidate.exclude(RowStatus::wrong, text);
-  return took;
+  return call;
 }
 
 }  // namespace benanza::bench

@@ -38,8 +38,9 @@ class Workplace {
   /// The time of one call whose threads have to be woken.
   Seconds once(Work& work);
   /// Calls the work once and compares: sets the row's difference, and excludes the candidate if the result is wrong.
-  /// Returns how long the call took.
-  Seconds check(const TuningTask& task, Candidate& candidate, Work& work, const std::vector<Expected>& expected);
+  /// Returns the call: with `sampled`, as a sample between readings of the sentinel, otherwise only its time.
+  Sample check(const TuningTask& task, Candidate& candidate, Work& work, const std::vector<Expected>& expected,
+               bool sampled);
 
   /// Text of the exception being handled. Throws DeviceLost if the device was lost as well, whatever the library
   /// reported: otherwise, the next plan would be blamed.

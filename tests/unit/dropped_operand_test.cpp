@@ -79,7 +79,7 @@ RowStatus status_of(const Layer& layer, std::optional<Dropped> dropped) {
   candidate.build(host);
   const auto expected = place.expected(task);
   Work work = place.work(task, candidate, true);
-  static_cast<void>(place.check(task, candidate, work, expected));
+  static_cast<void>(place.check(task, candidate, work, expected, false));
   return candidate.row.status;
 }
 

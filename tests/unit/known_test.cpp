@@ -68,7 +68,7 @@ TEST_CASE("where an earlier session ran out of time, the next one tries what it 
   FakeHost other;
   const auto again = std::make_shared<FakeBackend>(
       other, std::vector<test::FakePlan>{tried[0], tried[1], {.name = "new", .seconds = 0.09}});
-  const auto rows = run(other, again, {.budget = {0.7}, .earlier = earlier});
+  const auto rows = run(other, again, {.budget = {0.4}, .earlier = earlier});
   CHECK(again->calls("b") > 0);
   CHECK(again->calls("new") > 0);
   CHECK(again->calls("a") == 0);
