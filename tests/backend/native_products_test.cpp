@@ -65,6 +65,20 @@ TEST_CASE("Depthwise convolutions agree with the reference", "[native]") {
          op::Conv{.x = {3, 16, 1, 1}, .w = {16, 1, 3, 3}, .pads = {3, 3, 3, 3}, .dilations = {3, 3}, .group = 16}});
 }
 
+// Rows of y that are a dilation apart are computed together. Sets of 3 and 2 rows, of one row and none, of one row each
+// where the dilation exceeds the height, and sets that are divided among tasks.
+TEST_CASE("Dilated convolutions agree with the reference", "[native]") {
+  check({op::Conv{.x = {1, 24, 11, 21}, .w = {40, 24, 3, 3}, .pads = {4, 4, 4, 4}, .dilations = {4, 4}, .post = {bias}},
+         op::Conv{.x = {2, 16, 10, 9}, .w = {24, 16, 3, 2}, .pads = {7, 0, 5, 3}, .dilations = {7, 3}, .post = {swish}},
+         op::Conv{.x = {1, 16, 9, 12}, .w = {16, 16, 3, 3}, .pads = {12, 12, 12, 12}, .dilations = {12, 12}},
+         op::Conv{
+             .x = {1, 8, 64, 70}, .w = {16, 8, 5, 3}, .pads = {4, 2, 4, 2}, .dilations = {2, 2}, .post = {bias, swish}},
+         op::Conv{
+             .x = {1, 3, 40, 33}, .w = {20, 3, 3, 3}, .pads = {3, 3, 3, 3}, .dilations = {3, 3}, .post = {bias, relu}},
+         op::Conv{.x = {1, 20, 17, 19}, .w = {2, 20, 3, 3}, .pads = {5, 5, 5, 5}, .dilations = {5, 5}, .post = {bias}},
+         op::Conv{.x = {1, 200, 20, 90}, .w = {32, 200, 3, 3}, .pads = {6, 6, 6, 6}, .dilations = {6, 6}}});
+}
+
 TEST_CASE("Grouped convolutions agree with the reference", "[native]") {
   check({op::Conv{.x = {1, 32, 10, 29}, .w = {32, 4, 3, 3}, .pads = {1, 1, 1, 1}, .group = 8, .post = {bias, relu}},
          op::Conv{.x = {2, 40, 7, 7}, .w = {40, 8, 3, 3}, .pads = {1, 1, 1, 1}, .group = 5},

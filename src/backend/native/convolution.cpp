@@ -34,10 +34,13 @@ struct TileShape {
 };
 
 /// How a convolution is divided into tasks, and the layout of a task's strip of x: [block][row of x][phase][column].
+/// The rows of a task are `row_step` apart. With a dilation, that makes their windows overlap: rows that are a dilation
+/// apart read the same rows of x, while adjacent ones have none in common.
 struct Cut {
   bool in_place = false;                    ///< x is read without a copy
   Index panel = 1;                          ///< vectors of y for each panel of weights; channels for `lines`
   Index panels = 1, rows = 1, columns = 1;  ///< extent of a task
+  Index row_step = 1;                       ///< distance of a task's rows, in y and in x
   Index blocks = 1;                         ///< blocks in a strip; sums over more pass through y
   Index slots = 1;                          ///< rows of x in a strip
   Index reach = 0;                          ///< columns of a phase beyond those of y
@@ -45,7 +48,14 @@ struct Cut {
   std::vector<std::vector<Index>> taps{};   ///< for each grid, the offsets of its taps in a slot
 
   Cut(const ConvolutionShape& shape, TileShape tile, int threads);
-  [[nodiscard]] Index row_tasks(const ConvolutionShape& shape) const { return parts_of(shape.rows.outputs(), rows); }
+  /// The number of sets of rows that are `row_step` apart, and of rows in each, at most.
+  [[nodiscard]] Index row_sets(const ConvolutionShape& shape) const { return std::min(row_step, shape.rows.outputs()); }
+  [[nodiscard]] Index rows_of_set(const ConvolutionShape& shape) const {
+    return parts_of(shape.rows.outputs(), row_step);
+  }
+  [[nodiscard]] Index row_tasks(const ConvolutionShape& shape) const {
+    return row_sets(shape) * parts_of(rows_of_set(shape), rows);
+  }
   [[nodiscard]] Index column_tasks(const ConvolutionShape& shape) const {
     return parts_of(shape.columns.outputs(), columns);
   }
@@ -62,6 +72,7 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   const bool lines = shape.kind == TileKind::lines;
   const Index step = lines ? tile.vectors * shape.lanes : tile.positions;  // columns of a tile
   in_place = !lines && w.stride == 1 && w.pad_begin == 0 && w.pad_end <= 0;
+  if (!in_place && h.stride == 1 && !shape.transposed) row_step = h.dilation;
   panel = lines ? tile.positions : tile.vectors;
   panels = parts_of(shape.vectors, panel);
   reach = (w.kernel - 1) * w.dilation / w.stride;
@@ -72,7 +83,8 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
     line = in_place ? w.size * shape.x_unit() : w.stride * phase;
   };
   const auto seen = [&](Index of_rows) {
-    return std::min(h.size, (of_rows - 1) * h.stride + (h.kernel - 1) * h.dilation + 1);
+    return std::min(parts_of(h.size, row_step),
+                    parts_of((of_rows - 1) * row_step * h.stride + (h.kernel - 1) * h.dilation + 1, row_step));
   };
   const auto read = [&] { return w.stride * phase; };  // floats of a slot that a task reads
   // Rows share a task's weights; blocks share the sums in registers.
@@ -85,14 +97,14 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
     return std::max({h.kernel * read(), least * read(), 2 * y_floats}) > strip_floats;
   };
   while (exceed() && columns > 2 * step) cut_columns(columns / 2);
-  rows = std::min(h.outputs(), least_rows);
+  rows = std::min(rows_of_set(shape), least_rows);
   while (rows > few_rows && least * seen(rows) * read() > strip_floats) --rows;
   blocks = even(shape.blocks, std::clamp(strip_floats / (seen(rows) * read()), least, shape.blocks));
-  while (rows < h.outputs() && blocks * seen(rows + 1) * read() <= strip_floats) ++rows;
-  rows = even(h.outputs(), rows);
+  while (rows < rows_of_set(shape) && blocks * seen(rows + 1) * read() <= strip_floats) ++rows;
+  rows = even(rows_of_set(shape), rows);
   while (tasks(shape) % threads != 0 && tasks(shape) < tasks_of_thread * threads) {
     if (panels > 2) panels = (panels + 1) / 2;
-    else if (rows > 1) rows = even(h.outputs(), rows - 1);
+    else if (rows > 1) rows = even(rows_of_set(shape), rows - 1);
     else if (columns > 2 * step) cut_columns(columns / 2);
     else if (panels > 1) panels = 1;
     else break;
@@ -129,15 +141,17 @@ TensorShape in_memory(const ConvolutionShape& shape, const TensorShape& operand)
 /// The work of a task: some rows and columns of each grid.
 struct Task {
   Index image = 0, part = 0, first_panel = 0, last_panel = 0;
-  Range rows{}, columns{};
+  Range rows{};  ///< each `row_step`-th of them
+  Range columns{};
 };
 
 class ConvolutionPlan final : public Plan {
  public:
   ConvolutionPlan(const Operands& operands, const Context& context, const ConvolutionShape& shape, TileShape tile,
                   const Cut& cut, const TileEpilogue& epilogue)
-      : Plan({.algorithm = "direct:" + name(shape) + std::to_string(tile.positions) + "x" +
-                           std::to_string(tile.vectors) + ",threads=" + std::to_string(context.threads),
+      : Plan({.algorithm = "direct:" + std::string(cut.row_step > 1 ? "dilated_" : "") + name(shape) +
+                           std::to_string(tile.positions) + "x" + std::to_string(tile.vectors) +
+                           ",threads=" + std::to_string(context.threads),
               .threads = context.threads,
               .inputs = layouts(operands, shape, cut),
               .outputs = {layout(operands.outputs[0].shape, shape.y_blocked(), shape.lanes)},
@@ -209,22 +223,24 @@ class ConvolutionPlan final : public Plan {
       return at;
     };
     const Index column = next(cut_.column_tasks(shape_)) * cut_.columns;
-    const Index row = next(cut_.row_tasks(shape_)) * cut_.rows;
+    const Index first_row = next(cut_.row_sets(shape_));
+    const Index row = first_row + next(cut_.row_tasks(shape_) / cut_.row_sets(shape_)) * cut_.rows * cut_.row_step;
     const Index panel = next(cut_.panel_tasks(shape_)) * cut_.panels, part = next(shape_.parts);
     return {.image = i,
             .part = part,
             .first_panel = panel,
             .last_panel = std::min(panel + cut_.panels, parts_of(shape_.vectors, cut_.panel)),
-            .rows = {row, std::min(row + cut_.rows, shape_.rows.outputs())},
+            .rows = {row, std::min(row + cut_.rows * cut_.row_step, shape_.rows.outputs())},
             .columns = {column, std::min(column + cut_.columns, shape_.columns.outputs())}};
   }
 
   void run(const Task& task, const Arguments& arguments, float* strip) const {
+    if (task.rows.size() <= 0) return;  // this set has fewer rows than others
     for (Index block = 0; block < shape_.blocks; block += cut_.blocks) {
       const Index some = std::min(cut_.blocks, shape_.blocks - block);
       if (!cut_.in_place) fill(task, block, some, input<float>(arguments, 0), strip);
       for (Index panel = task.first_panel; panel < task.last_panel; ++panel) {
-        for (Index row = task.rows.begin; row < task.rows.end; ++row)
+        for (Index row = task.rows.begin; row < task.rows.end; row += cut_.row_step)
           for (std::size_t grid = 0; grid < shape_.grids.size(); ++grid)
             multiply(task, block, some, panel, grid, row, arguments, strip);
         if (block + some == shape_.blocks && epilogue_.finishes())
@@ -238,9 +254,10 @@ class ConvolutionPlan final : public Plan {
     const Index first = panel * cut_.panel, end = std::min(first + cut_.panel, shape_.vectors);
     const Range rows = of_all_grids(task.rows, shape_.row_step, shape_.y_rows),
                 columns = of_all_grids(task.columns, shape_.column_step, shape_.y_columns);
-    const Index some = columns.size() == shape_.y_columns ? rows.size() : 1;  // contiguous rows
+    const bool contiguous = cut_.row_step == 1 && columns.size() == shape_.y_columns;
+    const Index some = contiguous ? rows.size() : 1;
     for (Index vector = first; vector < end; ++vector)
-      for (Index row = rows.begin; row < rows.end; row += some)
+      for (Index row = rows.begin; row < rows.end; row += contiguous ? some : cut_.row_step)
         epilogue_.finish(arguments, y_at(task, vector, row, columns.begin), some * columns.size() * shape_.y_unit(),
                          scratch);
   }
@@ -251,7 +268,8 @@ class ConvolutionPlan final : public Plan {
 
   /// The first row of x in a task's strip.
   [[nodiscard]] Index first_slot(const Task& task) const {
-    return std::max<Index>(0, task.rows.begin * shape_.rows.stride - shape_.rows.pad_begin);
+    const Index first = task.rows.begin * shape_.rows.stride - shape_.rows.pad_begin;
+    return first + parts_of(std::max<Index>(-first, 0), cut_.row_step) * cut_.row_step;
   }
   [[nodiscard]] Index x_block(const Task& task, Index block) const {
     return ((task.image * shape_.parts + task.part) * shape_.blocks + block) * shape_.rows.size * shape_.columns.size *
@@ -265,19 +283,20 @@ class ConvolutionPlan final : public Plan {
 
   void fill(const Task& task, Index first_block, Index blocks, const float* x, float* strip) const {
     const auto &h = shape_.rows, &w = shape_.columns;
-    const Index begin_row = first_slot(task), end_row = std::min(h.size, (task.rows.end - 1) * h.stride - h.pad_begin +
-                                                                             (h.kernel - 1) * h.dilation + 1);
+    const Index begin_row = first_slot(task);
+    const Index last_of_y = task.rows.begin + (task.rows.size() - 1) / cut_.row_step * cut_.row_step;
+    const Index end_row = std::min(h.size, last_of_y * h.stride - h.pad_begin + (h.kernel - 1) * h.dilation + 1);
     const Index count = task.columns.size() + cut_.reach + 1;
     const auto frame = kernels_.frame[shape_.x_blocked() ? 1 : 0];
     for (Index block = 0; block < blocks; ++block)
-      for (Index row = begin_row; row < end_row; ++row) {
+      for (Index row = begin_row; row < end_row; row += cut_.row_step) {
         const float* const from = x + x_block(task, first_block + block) + row * w.size * shape_.x_unit();
         for (Index phase = 0; phase < std::min(w.stride, (w.kernel - 1) * w.dilation + 1); ++phase) {
           const Index first = task.columns.begin * w.stride - w.pad_begin + phase;
           const Index begin = std::clamp<Index>(parts_of(std::max<Index>(-first, 0), w.stride), 0, count),
                       end = std::clamp<Index>(parts_of(std::max<Index>(w.size - first, 0), w.stride), begin, count);
           frame(from + (first + begin * w.stride) * shape_.x_unit(), w.stride, begin, end - begin, count - end,
-                strip + (block * cut_.slots + row - begin_row) * cut_.line + phase * cut_.phase);
+                strip + (block * cut_.slots + (row - begin_row) / cut_.row_step) * cut_.line + phase * cut_.phase);
         }
       }
   }
@@ -306,10 +325,10 @@ class ConvolutionPlan final : public Plan {
       x = input<float>(arguments, 0) + x_block(task, first_block) + x_row * cut_.line + range.begin * shape_.x_unit();
       tile.x_block = x_block(task, 1) - x_block(task, 0);
     } else {
-      x = strip + (x_row - first_slot(task)) * cut_.line;
+      x = strip + (x_row - first_slot(task)) / cut_.row_step * cut_.line;
       tile.x_block = cut_.slots * cut_.line;
     }
-    tile.x_row = rows.dilation * cut_.line;
+    tile.x_row = rows.dilation / cut_.row_step * cut_.line;
     tile.w_tap = shape_.tap_floats(some);
     tile.w_row = columns.kernel * tile.w_tap;
     tile.w_block = rows.kernel * tile.w_row;
