@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -42,6 +43,7 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
     return candidate.row.cache == cache && candidate.row.threads == threads && candidate.competes() &&
            is_last_resort(candidate.row) == last_resorts;
   };
+  const std::string shared_signature = RelatedTimes::shared_signature(task.layer);
   const auto time_before = [&](const Candidate& candidate) {
     double before = untried;
     for (const auto& other : task.candidates) {
@@ -53,7 +55,7 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
       if (!same_plan || !tried_before) continue;
       if (const auto time = standing(other, sampler)) before = std::min(before, time->value);
     }
-    return before < untried ? before : related.of(task, candidate).value_or(Seconds{untried}).value;
+    return before < untried ? before : related.of(shared_signature, candidate.row).value_or(Seconds{untried}).value;
   };
   std::vector<Turn> order;
   std::map<std::string_view, int> seen;  // number of plans per library

@@ -18,13 +18,15 @@ Layer without_epilogue(const Layer& layer) {
       layer);
 }
 
-std::string signature_without_epilogue(const Layer& layer) { return LayerSignature(without_epilogue(layer)).text(); }
-
 }  // namespace
 
+std::string RelatedTimes::shared_signature(const Layer& layer) {
+  return epilogue(layer) == nullptr ? std::string() : LayerSignature(without_epilogue(layer)).text();
+}
+
 void RelatedTimes::add(const TuningTask& task, const Sampler& sampler) {
-  if (epilogue(task.layer) == nullptr) return;
-  const std::string signature = signature_without_epilogue(task.layer);
+  const std::string signature = shared_signature(task.layer);
+  if (signature.empty()) return;
   for (const auto& candidate : task.candidates) {
     const Measurement& row = candidate.row;
     std::optional<Seconds> time;
@@ -34,10 +36,8 @@ void RelatedTimes::add(const TuningTask& task, const Sampler& sampler) {
   }
 }
 
-std::optional<Seconds> RelatedTimes::of(const TuningTask& task, const Candidate& candidate) const {
-  if (times_.empty() || epilogue(task.layer) == nullptr) return std::nullopt;
-  const Measurement& row = candidate.row;
-  const auto found = times_.find({signature_without_epilogue(task.layer), row.backend, row.algorithm, row.cache});
+std::optional<Seconds> RelatedTimes::of(const std::string& shared_signature, const Measurement& row) const {
+  const auto found = times_.find({shared_signature, row.backend, row.algorithm, row.cache});
   return found == times_.end() ? std::nullopt : std::optional(found->second);
 }
 

@@ -16,11 +16,14 @@ class RelatedTimes {
  public:
   /// Keeps the times of all candidates of a task. A later layer with the same plan replaces an earlier one.
   void add(const TuningTask& task, const Sampler& sampler);
-  /// The time of the same plan in the same cache state for a related layer; null if it was not tried.
-  [[nodiscard]] std::optional<Seconds> of(const TuningTask& task, const Candidate& candidate) const;
+  /// The signature that related layers share; empty for operators that have no epilogue.
+  [[nodiscard]] static std::string shared_signature(const Layer& layer);
+  /// The time of the same plan in the same cache state for a layer with this shared signature; null if it was not
+  /// tried.
+  [[nodiscard]] std::optional<Seconds> of(const std::string& shared_signature, const Measurement& row) const;
 
  private:
-  /// Signature without epilogue, backend, algorithm, cache state.
+  /// Shared signature, backend, algorithm, cache state.
   using Key = std::tuple<std::string, std::string, std::string, CacheState>;
   std::map<Key, Seconds> times_{};
 };
