@@ -2,12 +2,12 @@
 // Direct convolution, transposed or not. Each task computes some rows and columns of all grids of the result. It copies
 // the part of x that they read into a strip. In the strip, zeros represent the padding, and elements separated by a
 // stride become adjacent, so that all tiles are alike.
-#include "blocked.hpp"
-#include "convolution_shape.hpp"
+#include "context.hpp"
+#include "convolution_operands.hpp"
+#include "parts.hpp"
 #include "tile_epilogue.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace benanza::native {
 
@@ -22,16 +22,6 @@ constexpr Index least_rows = 16;           // enough to amortise reading the wei
 constexpr Index few_rows = 4;              // enough if there are many channels
 constexpr Index taps_of_tile = 9;          // enough to amortise reading and writing sums
 constexpr Index tasks_of_thread = 4;       // enough to divide them evenly
-
-constexpr Index parts_of(Index n, Index most) { return (n + most - 1) / most; }
-constexpr Index round_up(Index n, Index to) { return parts_of(n, to) * to; }
-/// The size of equal parts, none larger than `most`.
-constexpr Index even(Index n, Index most) { return parts_of(n, parts_of(n, most)); }
-
-/// The number of positions and vectors of the largest tile.
-struct TileShape {
-  Index positions = 1, vectors = 1;
-};
 
 /// How a convolution is divided into tasks, and the layout of a task's strip of x: [block][row of x][phase][column].
 /// The rows of a task are `row_step` apart. With a dilation, that makes their windows overlap: rows that are a dilation
@@ -120,24 +110,6 @@ Cut::Cut(const ConvolutionShape& shape, TileShape tile, int threads) {
   }
 }
 
-/// The shape of an operand of the epilogue, with all axes of y.
-TensorShape all_axes(const TensorShape& operand) {
-  TensorShape padded = TensorShape::filled(4 - operand.size(), 1);
-  for (const auto dim : operand) padded.push_back(dim);
-  return padded;
-}
-/// Whether an operand is in blocks like y. A single channel that is shared by all others is not.
-bool in_blocks(const ConvolutionShape& shape, const TensorShape& operand) {
-  return shape.y_blocked() && all_axes(operand)[1] == shape.all_channels;
-}
-/// The shape of an operand, or of y, in memory.
-TensorShape in_memory(const ConvolutionShape& shape, const TensorShape& operand) {
-  const TensorShape padded = all_axes(operand);
-  if (!shape.y_blocked()) return padded;
-  const bool blocked = in_blocks(shape, operand);
-  return {padded[0], blocked ? shape.parts * shape.vectors : 1, padded[2], padded[3], blocked ? shape.lanes : 1};
-}
-
 /// The work of a task: some rows and columns of each grid.
 struct Task {
   Index image = 0, part = 0, first_panel = 0, last_panel = 0;
@@ -147,14 +119,14 @@ struct Task {
 
 class ConvolutionPlan final : public Plan {
  public:
-  ConvolutionPlan(const Operands& operands, const Context& context, const ConvolutionShape& shape, TileShape tile,
-                  const Cut& cut, const TileEpilogue& epilogue)
+  ConvolutionPlan(const ConvolutionOperands& operands, const Context& context, const ConvolutionShape& shape,
+                  TileShape tile, const Cut& cut, const TileEpilogue& epilogue)
       : Plan({.algorithm = "direct:" + std::string(cut.row_step > 1 ? "dilated_" : "") + name(shape) +
                            std::to_string(tile.positions) + "x" + std::to_string(tile.vectors) +
                            ",threads=" + std::to_string(context.threads),
               .threads = context.threads,
-              .inputs = layouts(operands, shape, cut),
-              .outputs = {layout(operands.outputs[0].shape, shape.y_blocked(), shape.lanes)},
+              .inputs = operands.inputs(weights(shape, cut)),
+              .outputs = {operands.output()},
               .workspace_bytes = static_cast<std::size_t>(context.threads) * workspace(cut, epilogue)}),
         operands_(operands),
         shape_(shape),
@@ -171,39 +143,22 @@ class ConvolutionPlan final : public Plan {
   static std::size_t workspace(const Cut& cut, const TileEpilogue& epilogue) {
     return static_cast<std::size_t>(cut.all) * sizeof(float) + (epilogue.scratch_bytes() + 63) / 64 * 64;
   }
-  static Layout layout(const TensorShape& shape, bool blocked, Index lanes) {
-    if (blocked) return Blocked(all_axes(shape), lanes).layout();
-    return {.bytes = static_cast<std::size_t>(element_count(shape)) * sizeof(float)};
-  }
-  static std::vector<Layout> layouts(const Operands& operands, const ConvolutionShape& shape, const Cut& cut) {
-    auto result = plain_layouts(operands.inputs);
-    result[0] = layout(operands.inputs[0].shape, shape.x_blocked(), shape.lanes);
-    result[1] = {.name = name(shape) + std::to_string(cut.panel) + "x" + std::to_string(shape.y_unit()),
-                 .bytes = static_cast<std::size_t>(shape.parts * shape.part_floats()) * sizeof(float)};
-    for (std::size_t i = 2; i < result.size(); ++i)
-      result[i] = layout(operands.inputs[i].shape, in_blocks(shape, operands.inputs[i].shape), shape.lanes);
-    return result;
+  static Layout weights(const ConvolutionShape& shape, const Cut& cut) {
+    return {.name = name(shape) + std::to_string(cut.panel) + "x" + std::to_string(shape.y_unit()),
+            .bytes = static_cast<std::size_t>(shape.parts * shape.part_floats()) * sizeof(float)};
   }
 
   void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
     const auto* const from = static_cast<const float*>(plain);
     auto* const to = static_cast<float*>(packed);
-    const TensorShape& operand = operands_.inputs[i].shape;
     if (i == 1) shape_.pack_weights(cut_.panel, from, to);
-    else if (i == 0 ? shape_.x_blocked() : in_blocks(shape_, operand))
-      Blocked(all_axes(operand), shape_.lanes).pack(from, to);
-    else std::copy_n(from, element_count(operand), to);
+    else operands_.pack(i, from, to);
   }
-  void do_unpack_output(std::size_t i, const void* packed, void* plain) const override {
-    if (!shape_.y_blocked()) {
-      std::memcpy(plain, packed, outputs()[i].bytes);
-      return;
-    }
-    Blocked(operands_.outputs[0].shape, shape_.lanes)
-        .unpack(static_cast<const float*>(packed), static_cast<float*>(plain));
+  void do_unpack_output(std::size_t, const void* packed, void* plain) const override {
+    operands_.unpack_output(static_cast<const float*>(packed), static_cast<float*>(plain));
   }
   [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t, std::int64_t index) const override {
-    return shape_.y_blocked() ? Blocked(operands_.outputs[0].shape, shape_.lanes).position(index) : index;
+    return operands_.output_position(index);
   }
 
   void do_execute(const Arguments& arguments) const override {
@@ -356,7 +311,7 @@ class ConvolutionPlan final : public Plan {
     }
   }
 
-  Operands operands_;
+  ConvolutionOperands operands_;
   ConvolutionShape shape_;
   TileShape tile_;
   Cut cut_;
@@ -403,11 +358,12 @@ Result direct_plans(const Op& op, const Context& context) {
   for (const TileKind kind : kinds_for(op.x[1], y[1], op.group)) {
     const auto shape = ConvolutionShape::make(op, kind, lanes);
     if (!shape) continue;
-    const auto lies = [&shape](const TensorShape& operand) { return in_memory(*shape, operand); };
+    const ConvolutionOperands operands(op.operands(), *shape);
+    const auto lies = [&operands](const TensorShape& operand) { return operands.in_memory(operand); };
     const auto epilogue = TileEpilogue::make(op.post, context.kernels, lies(y), lies(one), lies);
     if (!epilogue) return Unsupported{"no " + kind_of_op + " with this epilogue in backend native"};
     for (const TileShape tile : tiles_for(*shape, context.kernels))
-      plans.push_back(std::make_unique<ConvolutionPlan>(op.operands(), context, *shape, tile,
+      plans.push_back(std::make_unique<ConvolutionPlan>(operands, context, *shape, tile,
                                                         Cut(*shape, tile, context.threads), *epilogue));
   }
   if (plans.empty())

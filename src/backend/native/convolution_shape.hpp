@@ -13,6 +13,11 @@
 
 namespace benanza::native {
 
+/// The number of positions and vectors of the largest tile.
+struct TileShape {
+  Index positions = 1, vectors = 1;
+};
+
 struct ConvolutionShape {
   TileKind kind = TileKind::blocked;
   Index lanes = 1;

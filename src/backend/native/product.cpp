@@ -5,6 +5,7 @@
 // so a separate plan first copies them closer together. Weights of few bits stay as narrow as they are in memory. A
 // thread expands a piece of a panel to floats and multiplies it while it is in the first-level cache; for few rows, the
 // floats stay in registers.
+#include "parts.hpp"
 #include "tile_epilogue.hpp"
 
 #include <algorithm>
@@ -19,10 +20,7 @@ constexpr Index line_floats = 16;        // floats in a cache line
 constexpr Index expanded_floats = 4096;  // size of a piece of a panel
 constexpr Index rows_of_bytes = 4;       // rows of a panel that fill whole vectors of bytes, for any narrow type
 
-constexpr Index parts_of_product(Index n, Index most) { return (n + most - 1) / most; }
-/// The size of equal parts, none larger than `most`.
-constexpr Index even_part(Index n, Index most) { return parts_of_product(n, parts_of_product(n, most)); }
-constexpr Index whole_bytes(Index rows) { return parts_of_product(rows, rows_of_bytes) * rows_of_bytes; }
+constexpr Index whole_bytes(Index rows) { return round_up(rows, rows_of_bytes); }
 
 /// Types that `Kernels::expand` supports.
 bool is_narrow(DataType type) { return type == DataType::u2 || type == DataType::u4 || type == DataType::u8; }
@@ -60,9 +58,7 @@ class ProductPlan final : public Plan {
     return std::string(way == ProductWay::copied_rows ? "copied_" : "") + (op.b_type ? "expanded_product" : "product");
   }
   /// Distance between two copied rows, in floats.
-  static Index copied_stride(Index depth) {
-    return parts_of_product(even_part(depth, block_depth), line_floats) * line_floats + line_floats;
-  }
+  static Index copied_stride(Index depth) { return round_up(even(depth, block_depth), line_floats) + line_floats; }
   static Index copied_floats(const op::MatMul& op, ProductWay way) {
     return way == ProductWay::copied_rows ? block_rows * copied_stride(op.k()) : 0;
   }
@@ -72,7 +68,7 @@ class ProductPlan final : public Plan {
   }
   static std::vector<Layout> layouts(const op::MatMul& op, Index vectors, Index lanes) {
     auto result = plain_layouts(op.operands().inputs);
-    const Index depth = op.b_type ? whole_bytes(op.k()) : op.k(), columns = parts_of_product(op.n(), lanes) * lanes;
+    const Index depth = op.b_type ? whole_bytes(op.k()) : op.k(), columns = round_up(op.n(), lanes);
     result[1] = {.name = (op.b_type ? std::string(benanza::name(*op.b_type)) + "_panels" : std::string("panels")) +
                          std::to_string(vectors) + "x" + std::to_string(lanes),
                  .bytes = static_cast<std::size_t>(columns * depth * bits(op.b_type.value_or(op.type)) / 8)};
@@ -81,7 +77,7 @@ class ProductPlan final : public Plan {
   /// Columns of a panel.
   [[nodiscard]] Index width() const { return vectors_ * lanes_; }
   [[nodiscard]] Index vectors_of(Index panel) const {
-    return std::min(vectors_, parts_of_product(n_, lanes_) - panel * vectors_);
+    return std::min(vectors_, parts_of(n_, lanes_) - panel * vectors_);
   }
 
   void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
@@ -119,14 +115,14 @@ class ProductPlan final : public Plan {
   }
 
   void do_execute(const Arguments& arguments) const override {
-    const Index panels = parts_of_product(n_, width());
+    const Index panels = parts_of(n_, width());
     const bool by_rows = m_ >= 2 * positions_ * threads() || panels < threads();
     pool_->parallel(threads(), [&](int thread) {
       const Range rows = by_rows ? share(m_, threads(), thread) : Range{0, m_},
                   mine = by_rows ? Range{0, panels} : share(panels, threads(), thread);
       auto* const workspace = static_cast<std::byte*>(arguments.workspace) +
                               static_cast<std::size_t>(thread) * thread_bytes(epilogue_, copied_, narrow_bits_ > 0);
-      const Index step = rows.size() > 0 ? even_part(rows.size(), block_rows) : 1;
+      const Index step = rows.size() > 0 ? even(rows.size(), block_rows) : 1;
       for (Index row = rows.begin; row < rows.end; row += step)
         multiply({row, std::min(row + step, rows.end)}, mine, arguments, workspace);
     });
@@ -135,7 +131,7 @@ class ProductPlan final : public Plan {
   void multiply(Range rows, Range panels, const Arguments& arguments, std::byte* workspace) const {
     // Rows of one tile use a weight once and read a panel to its end: memory is faster in one long run.
     const bool once = rows.size() <= positions_ && copied_ == 0;
-    const Index even = once ? k_ : even_part(k_, block_depth), depth = narrow_bits_ > 0 ? whole_bytes(even) : even;
+    const Index most = once ? k_ : even(k_, block_depth), depth = narrow_bits_ > 0 ? whole_bytes(most) : most;
     auto* const copied = reinterpret_cast<float*>(workspace + scratch(epilogue_));
     for (Index k = 0; k < k_; k += depth) {
       const Range some{k, std::min(k + depth, k_)};
@@ -188,7 +184,7 @@ class ProductPlan final : public Plan {
                        .y_vector = lanes_,
                        .last = std::min(n_ - first - (vectors - 1) * lanes_, lanes_),
                        .more = depth.begin > 0};
-    const Index step = even_part(rows.size(), positions_);
+    const Index step = even(rows.size(), positions_);
     for (Index row = rows.begin; row < rows.end; row += step) {
       const Index y = row * n_ + first;
       tile.x = a + (row - rows.begin) * a_stride;
