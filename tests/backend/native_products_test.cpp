@@ -5,6 +5,9 @@
 #include "plan_support.hpp"
 #include <benanza/model/layer_signature.hpp>
 
+#include <algorithm>
+#include <string_view>
+
 namespace benanza {
 
 namespace {
@@ -39,6 +42,14 @@ void check_all_weights(const op::MatMul& product) {
 /// The reason why there is no plan on the widest instruction set.
 std::string reason(const Layer& layer, native::Isa isa = native::widest_isa()) {
   return std::get<Unsupported>(native::backend(isa)->plans(layer, 1)).reason;
+}
+
+/// The number of plans on the widest instruction set whose name starts like this.
+std::ptrdiff_t count_plans(const Layer& layer, std::string_view start) {
+  const auto result = native::backend(native::widest_isa())->plans(layer, 1);
+  const auto& plans = std::get<Plans>(result);
+  return std::count_if(plans.begin(), plans.end(),
+                       [&](const auto& plan) { return plan->algorithm().starts_with(start); });
 }
 
 }  // namespace
@@ -77,6 +88,25 @@ TEST_CASE("Dilated convolutions agree with the reference", "[native]") {
              .x = {1, 3, 40, 33}, .w = {20, 3, 3, 3}, .pads = {3, 3, 3, 3}, .dilations = {3, 3}, .post = {bias, relu}},
          op::Conv{.x = {1, 20, 17, 19}, .w = {2, 20, 3, 3}, .pads = {5, 5, 5, 5}, .dilations = {5, 5}, .post = {bias}},
          op::Conv{.x = {1, 200, 20, 90}, .w = {32, 200, 3, 3}, .pads = {6, 6, 6, 6}, .dilations = {6, 6}}});
+}
+
+TEST_CASE("Convolutions with 3x3 taps agree with the reference", "[native]") {
+  const op::Conv even{.x = {1, 32, 8, 12}, .w = {48, 32, 3, 3}, .pads = {1, 1, 1, 1}};
+  if (native::widest_isa() != native::Isa::baseline) {
+    CHECK(count_plans(even, "winograd:4x4") > 0);
+    CHECK(count_plans(even, "winograd:2x2") > 0);
+    op::Conv stepped = even;
+    stepped.strides = {2, 1};
+    CHECK(count_plans(stepped, "winograd") == 0);
+  }
+  check({even, op::Conv{.x = {1, 40, 13, 30}, .w = {24, 40, 3, 3}, .pads = {1, 0, 2, 1}, .post = {bias, relu}},
+         op::Conv{.x = {3, 16, 7, 7}, .w = {56, 16, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, swish}},
+         op::Conv{.x = {2, 64, 9, 23}, .w = {20, 64, 3, 3}, .post = {bias, {add, TensorShape{}}, {clip, -0.5, 0.7}}},
+         op::Conv{.x = {1, 30, 16, 17}, .w = {33, 30, 3, 3}, .pads = {-1, 1, 1, -2}, .post = {{mul, {33, 1, 1}}}},
+         op::Conv{.x = {1, 64, 8, 8}, .w = {96, 32, 3, 3}, .pads = {1, 1, 1, 1}, .group = 2, .post = {bias}},
+         op::Conv{.x = {1, 24, 41, 45}, .w = {16, 24, 3, 3}, .pads = {5, 2, 5, 2}, .dilations = {5, 2}, .post = {bias}},
+         op::Conv{.x = {1, 512, 12, 12}, .w = {16, 512, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
+         op::Conv{.x = {1, 16, 130, 131}, .w = {16, 16, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, swish}}});
 }
 
 TEST_CASE("Grouped convolutions agree with the reference", "[native]") {

@@ -6,6 +6,7 @@
 #include "convolution_operands.hpp"
 #include "parts.hpp"
 #include "tile_epilogue.hpp"
+#include "winograd.hpp"
 
 #include <algorithm>
 
@@ -362,9 +363,11 @@ Result direct_plans(const Op& op, const Context& context) {
     const auto lies = [&operands](const TensorShape& operand) { return operands.in_memory(operand); };
     const auto epilogue = TileEpilogue::make(op.post, context.kernels, lies(y), lies(one), lies);
     if (!epilogue) return Unsupported{"no " + kind_of_op + " with this epilogue in backend native"};
-    for (const TileShape tile : tiles_for(*shape, context.kernels))
+    for (const TileShape tile : tiles_for(*shape, context.kernels)) {
       plans.push_back(std::make_unique<ConvolutionPlan>(operands, context, *shape, tile,
                                                         Cut(*shape, tile, context.threads), *epilogue));
+      add_winograd_plans(plans, operands, *shape, tile, *epilogue, context);
+    }
   }
   if (plans.empty())
     return Unsupported{"no tile of backend native suits a " + kind_of_op + " with groups of " +

@@ -26,6 +26,7 @@ namespace benanza::native {
   void add_attention(Kernels&);       \
   void add_recurrent(Kernels&);       \
   void add_tile(Kernels&);            \
+  void add_winograd(Kernels&);        \
   inline Kernels table() {            \
     Kernels k;                        \
     add_unary(k);                     \
@@ -44,6 +45,7 @@ namespace benanza::native {
     add_attention(k);                 \
     add_recurrent(k);                 \
     add_tile(k);                      \
+    add_winograd(k);                  \
     return k;                         \
   }                                   \
   }

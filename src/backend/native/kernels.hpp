@@ -196,6 +196,27 @@ struct TileArguments {
 };
 using TileKernel = void (*)(const TileArguments& a);
 
+/// A patch of x, transformed by Winograd's algorithm: a tile of n x n results with 3x3 taps depends on (n + 2)^2
+/// elements, and on as many points. All are vectors of channels. Strides and offsets count floats.
+struct WinogradPatch {
+  const float* x = nullptr;
+  const Index* elements = nullptr;  ///< offsets of the patch in a block of x, row by row; negative: padding
+  Index blocks = 1, x_block = 0;
+  float* points = nullptr;
+  Index point = 0, points_block = 0;  ///< distance of the points, and of the blocks of a point
+};
+/// A tile of y from the sums of products at each point.
+struct WinogradTile {
+  const float* sums = nullptr;
+  Index point = 0, sums_vector = 0;  ///< distance of the points, and of the vectors of a point
+  const Index* results = nullptr;    ///< offsets of the tile in y, row by row; negative: outside y
+  float* y = nullptr;
+  Index vectors = 1, y_vector = 0;
+  const float* bias = nullptr;                               ///< a vector for each of `vectors`; may be null
+  const float* addend = nullptr;                             ///< in the layout of y; may be null
+  float least = -__builtin_inff(), most = __builtin_inff();  ///< bounds of the result
+};
+
 /// Whether `fast_window` supports the window: 2 columns with a stride of 2, or 3 columns with a stride of 1 or 2.
 constexpr bool window_is_fast(Index rows, Index taps, Index stride) {
   return rows <= 3 && ((taps == 2 && stride == 2) || (taps == 3 && (stride == 1 || stride == 2)));
@@ -219,6 +240,9 @@ struct Kernels {
   /// y = `before` zeros, `count` elements of x with distance `stride`, `after` zeros; elements are floats, or vectors
   /// of floats.
   void (*frame[2])(const float* x, Index stride, Index before, Index count, Index after, float* y){};
+  /// For tiles of 2 x 2 and 4 x 4 results.
+  void (*winograd_patch[2])(const WinogradPatch& a){};
+  void (*winograd_tile[2])(const WinogradTile& a){};
   UnaryKernel unary[arithmetic_types][elementwise_fns]{};
   BinaryKernel binary[arithmetic_types][forms][elementwise_fns]{};
   /// dx[i] = dy[i] times the derivative at v[i], for f32; null if there is none.
