@@ -582,6 +582,7 @@ TEST_CASE("a plan that saves multiplications is raised to the memory part only, 
   REQUIRE(a.exempt.size() == 2);                                           // in single and in fused form
   CHECK_THAT(a.exempt[0], Catch::Contains("lib/a,threads=1/hot/Conv"));
   CHECK(a[RungName::library].saves_multiplications);
+  CHECK_FALSE(a.rows.front().of_roofline());  // its roofline assumes a direct algorithm
   CHECK(a[RungName::library_fused].saves_multiplications);
   CHECK_FALSE(a[RungName::roofline].saves_multiplications);
 }

@@ -81,9 +81,10 @@ struct LayerRow {
   std::optional<LookupBytes> lookup{};   ///< if it is a Gather of several rows
   bool critical = false;                 ///< on the critical path of the form's parallel rung
   [[nodiscard]] Seconds total() const { return p10 * static_cast<double>(count); }
-  /// Share of the roofline reached; empty if the floor is zero (all data may be in cache).
+  /// Share of the roofline reached; empty if the floor is zero (all data may be in cache), and for a plan that saves
+  /// multiplications, since the roofline assumes the direct algorithm.
   [[nodiscard]] std::optional<double> of_roofline() const {
-    if (floor.value <= 0 || p10.value <= 0) return std::nullopt;
+    if (floor.value <= 0 || p10.value <= 0 || (chosen && chosen->saves_multiplications)) return std::nullopt;
     return floor / p10;
   }
 };
