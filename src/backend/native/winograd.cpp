@@ -19,7 +19,7 @@ namespace benanza::native {
 namespace {
 
 constexpr double least_saving = 1.5;        // transforms take time, too
-constexpr Index point_floats = 512 * 1024;  // transformed tiles of x that stay in a cache
+constexpr Index point_floats = 512 * 1024;  // transformed tiles of x of a task, which stay in a cache
 constexpr Index least_tiles = 24;           // enough to amortise reading the weights
 constexpr Index most_points = 6;            // along an axis
 constexpr Index line_floats = 16;           // moves points to different sets of a cache
@@ -39,7 +39,7 @@ constexpr TapTransform to_6_points{6,
                                      {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                      {0, 0, 1}}}};
 
-/// Where the tiles begin along one axis of y. Those of one phase of the dilation follow each other.
+/// The first element of each tile along one axis of y, phase by phase of the dilation.
 std::vector<Index> starts(const detail::Window& window, Index results) {
   std::vector<Index> first;
   for (Index phase = 0; phase < std::min(window.dilation, window.outputs()); ++phase)
@@ -233,12 +233,12 @@ class WinogradPlan final : public Plan {
   /// Sums of products at all points, for a panel of y.
   void multiply(Index part, Index first, Index some, Index tiles, const Arguments& arguments, const float* x,
                 float* sums) const {
-    static constexpr Index at_once = 0;
+    static constexpr Index no_offset = 0;
     const Index of_point = shape_.blocks * shape_.lanes * some * shape_.lanes, step = even(tiles, positions_);
     const float* const w = input<float>(arguments, 1) + part * part_floats(shape_, cut_) +
                            first * shape_.lanes * cut_.points() * shape_.blocks * shape_.lanes;
     TileArguments tile{.x_block = cut_.some * shape_.lanes,
-                       .taps = &at_once,
+                       .taps = &no_offset,
                        .blocks = shape_.blocks,
                        .inner = shape_.lanes,
                        .w_block = shape_.lanes * some * shape_.lanes,
@@ -282,7 +282,7 @@ class WinogradPlan final : public Plan {
                                     .most = last.most});
   }
 
-  /// The rest of the epilogue, over the lines of y that tiles which follow each other have in common.
+  /// The rest of the epilogue, over the rows of y that adjacent tiles share.
   void finish_lines(Index part, Index vector, Range tiles, const Arguments& arguments, std::byte* scratch) const {
     const Index columns = std::ssize(cut_.columns);
     for (Index tile = tiles.begin; tile < tiles.end;) {
