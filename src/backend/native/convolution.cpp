@@ -3,7 +3,7 @@
 // the part of x that they read into a strip. In the strip, zeros represent the padding, and elements separated by a
 // stride become adjacent, so that all tiles are alike.
 #include "context.hpp"
-#include "convolution_operands.hpp"
+#include "convolution_plan.hpp"
 #include "parts.hpp"
 #include "tile_epilogue.hpp"
 #include "winograd.hpp"
@@ -118,18 +118,18 @@ struct Task {
   Range columns{};
 };
 
-class ConvolutionPlan final : public Plan {
+class DirectConvolutionPlan final : public ConvolutionPlan {
  public:
-  ConvolutionPlan(const ConvolutionOperands& operands, const Context& context, const ConvolutionShape& shape,
-                  TileShape tile, const Cut& cut, const TileEpilogue& epilogue)
-      : Plan({.algorithm = "direct:" + std::string(cut.row_step > 1 ? "dilated_" : "") + name(shape) +
-                           std::to_string(tile.positions) + "x" + std::to_string(tile.vectors) +
-                           ",threads=" + std::to_string(context.threads),
-              .threads = context.threads,
-              .inputs = operands.inputs(weights(shape, cut)),
-              .outputs = {operands.output()},
-              .workspace_bytes = static_cast<std::size_t>(context.threads) * workspace(cut, epilogue)}),
-        operands_(operands),
+  DirectConvolutionPlan(const ConvolutionOperands& operands, const Context& context, const ConvolutionShape& shape,
+                        TileShape tile, const Cut& cut, const TileEpilogue& epilogue)
+      : ConvolutionPlan({.algorithm = "direct:" + std::string(cut.row_step > 1 ? "dilated_" : "") + name(shape) +
+                                      std::to_string(tile.positions) + "x" + std::to_string(tile.vectors) +
+                                      ",threads=" + std::to_string(context.threads),
+                         .threads = context.threads,
+                         .inputs = operands.inputs(weights(shape, cut)),
+                         .outputs = {operands.output()},
+                         .workspace_bytes = static_cast<std::size_t>(context.threads) * workspace(cut, epilogue)},
+                        operands),
         shape_(shape),
         tile_(tile),
         cut_(cut),
@@ -149,18 +149,7 @@ class ConvolutionPlan final : public Plan {
             .bytes = static_cast<std::size_t>(shape.parts * shape.part_floats()) * sizeof(float)};
   }
 
-  void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
-    const auto* const from = static_cast<const float*>(plain);
-    auto* const to = static_cast<float*>(packed);
-    if (i == 1) shape_.pack_weights(cut_.panel, from, to);
-    else operands_.pack(i, from, to);
-  }
-  void do_unpack_output(std::size_t, const void* packed, void* plain) const override {
-    operands_.unpack_output(static_cast<const float*>(packed), static_cast<float*>(plain));
-  }
-  [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t, std::int64_t index) const override {
-    return operands_.output_position(index);
-  }
+  void pack_weights(const float* w, float* packed) const override { shape_.pack_weights(cut_.panel, w, packed); }
 
   void do_execute(const Arguments& arguments) const override {
     const std::size_t bytes = workspace_bytes() / static_cast<std::size_t>(threads());
@@ -312,7 +301,6 @@ class ConvolutionPlan final : public Plan {
     }
   }
 
-  ConvolutionOperands operands_;
   ConvolutionShape shape_;
   TileShape tile_;
   Cut cut_;
@@ -364,8 +352,8 @@ Result direct_plans(const Op& op, const Context& context) {
     const auto epilogue = TileEpilogue::make(op.post, context.kernels, lies(y), lies(one), lies);
     if (!epilogue) return Unsupported{"no " + kind_of_op + " with this epilogue in backend native"};
     for (const TileShape tile : tiles_for(*shape, context.kernels)) {
-      plans.push_back(std::make_unique<ConvolutionPlan>(operands, context, *shape, tile,
-                                                        Cut(*shape, tile, context.threads), *epilogue));
+      plans.push_back(std::make_unique<DirectConvolutionPlan>(operands, context, *shape, tile,
+                                                              Cut(*shape, tile, context.threads), *epilogue));
       add_winograd_plans(plans, operands, *shape, tile, *epilogue, context);
     }
   }

@@ -7,7 +7,7 @@
 #include "winograd.hpp"
 
 #include "context.hpp"
-#include "convolution_operands.hpp"
+#include "convolution_plan.hpp"
 #include "parts.hpp"
 #include "tile_epilogue.hpp"
 
@@ -87,18 +87,18 @@ struct WinogradCut {
   [[nodiscard]] Index y_point(const ConvolutionShape& shape) const { return panel * some * shape.lanes + line_floats; }
 };
 
-class WinogradPlan final : public Plan {
+class WinogradPlan final : public ConvolutionPlan {
  public:
   WinogradPlan(const ConvolutionOperands& operands, const Context& context, const ConvolutionShape& shape,
                const WinogradCut& cut, Index positions, const TileEpilogue& epilogue)
-      : Plan({.algorithm = "winograd:" + name(cut) + "," + "tile=" + std::to_string(positions) + "x" +
-                           std::to_string(cut.panel) + ",threads=" + std::to_string(context.threads),
-              .threads = context.threads,
-              .inputs = operands.inputs(weights(shape, cut)),
-              .outputs = {operands.output()},
-              .workspace_bytes = static_cast<std::size_t>(context.threads) * workspace(shape, cut, epilogue),
-              .saves_multiplications = true}),
-        operands_(operands),
+      : ConvolutionPlan({.algorithm = "winograd:" + name(cut) + ",tile=" + std::to_string(positions) + "x" +
+                                      std::to_string(cut.panel) + ",threads=" + std::to_string(context.threads),
+                         .threads = context.threads,
+                         .inputs = operands.inputs(weights(shape, cut)),
+                         .outputs = {operands.output()},
+                         .workspace_bytes = static_cast<std::size_t>(context.threads) * workspace(shape, cut, epilogue),
+                         .saves_multiplications = true},
+                        operands),
         shape_(shape),
         cut_(cut),
         positions_(positions),
@@ -123,21 +123,8 @@ class WinogradPlan final : public Plan {
            (epilogue.scratch_bytes() + 63) / 64 * 64;
   }
 
-  void do_pack_input(std::size_t i, const void* plain, void* packed) const override {
-    const auto* const from = static_cast<const float*>(plain);
-    auto* const to = static_cast<float*>(packed);
-    if (i == 1) pack_weights(from, to);
-    else operands_.pack(i, from, to);
-  }
-  void do_unpack_output(std::size_t, const void* packed, void* plain) const override {
-    operands_.unpack_output(static_cast<const float*>(packed), static_cast<float*>(plain));
-  }
-  [[nodiscard]] std::optional<std::int64_t> do_output_position(std::size_t, std::int64_t index) const override {
-    return operands_.output_position(index);
-  }
-
   /// Packs the weights by part, panel, point, block, channel of x, vector.
-  void pack_weights(const float* w, float* packed) const {
+  void pack_weights(const float* w, float* packed) const override {
     const TapTransform& transform = cut_.results == 2 ? to_4_points : to_6_points;
     const Index depth = shape_.blocks * shape_.lanes, points = cut_.points();
     std::fill_n(packed, shape_.parts * part_floats(shape_, cut_), 0.0F);
@@ -298,7 +285,6 @@ class WinogradPlan final : public Plan {
 
   [[nodiscard]] std::size_t form() const { return cut_.results == 2 ? 0 : 1; }
 
-  ConvolutionOperands operands_;
   ConvolutionShape shape_;
   WinogradCut cut_;
   Index positions_;
