@@ -16,8 +16,9 @@ namespace benanza::bench {
 /// 2. promising ones, the fastest first: their plan was the fastest, or nearly, where it was tried before, that is,
 /// with
 ///    more threads, with everything in the caches, or for a related layer;
-/// 3. those whose plan was not tried anywhere: the first of each library, then the second of each, so that a library
-///    that offers many plans does not keep the only plan of another library from being tried;
+/// 3. those whose plan was not tried anywhere: the first of each library that saves multiplications (Winograd), then
+///    the first other one of each library, then the second of each, so that a library that offers many plans does not
+///    keep the only plan of another library from being tried;
 /// 4. those whose plan was slower where it was tried before;
 /// 5. the others of those that an earlier try of the session timed.
 [[nodiscard]] std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threads, bool last_resorts,

@@ -143,3 +143,13 @@ TEST_CASE("plans that were fast for a convolution are tried first for the same c
   CHECK(order({bias, ElementwiseFn::relu}) == "b d new a c ");
   CHECK(order({ElementwiseFn::relu}) == "b d new a c ");
 }
+
+TEST_CASE("the first plan whose name says Winograd is tried first, and its others in turn") {
+  FakeHost host;
+  Sampler sampler(host, {1e6});
+  TuningTask task = convolution({}, {{"a", 0}, {"winograd:4x4", 0}, {"winograd:2x2", 0}, {"b", 0}});
+  std::vector<std::string> names;
+  for (const Candidate* candidate : best_first(task, CacheState::hot, 1, false, sampler, {}))
+    names.push_back(candidate->row.algorithm);
+  CHECK(names == std::vector<std::string>{"winograd:4x4", "a", "winograd:2x2", "b"});
+}
