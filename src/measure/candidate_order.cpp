@@ -27,8 +27,8 @@ bool is_last_resort(const Measurement& row) {
                      [&](std::string_view part) { return row.algorithm.find(part) != std::string::npos; });
 }
 
-/// Whether a library's own name for a plan shows that it saves multiplications. Such a plan takes about half as long as
-/// the best direct one if the layer is large.
+/// Whether a library's own name for a plan shows that it saves multiplications. On large layers, such a plan often
+/// takes half as long as the best direct one.
 bool saves_by_name(const Measurement& row) { return row.algorithm.find("winograd") != std::string::npos; }
 
 }  // namespace
@@ -41,7 +41,7 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
   struct Turn {
     Rank rank;
     double before;   // its time where its plan was tried before
-    int of_library;  // the number of its plans before this one
+    int of_library;  // its place among the plans of its library; -1: ahead of all libraries' others
     Candidate* candidate;
   };
   const auto takes_part = [&](const Candidate& candidate) {
@@ -64,7 +64,7 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
   };
   std::vector<Turn> order;
   std::map<std::string_view, int> seen;   // number of plans per library
-  std::set<std::string_view> has_saving;  // libraries
+  std::set<std::string_view> has_saving;  // libraries with a plan that goes first
   double least_before = untried;
   Turn* fastest = nullptr;
   order.reserve(task.candidates.size());

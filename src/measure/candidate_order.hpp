@@ -13,9 +13,8 @@ namespace benanza::bench {
 /// The candidates of a cache state and thread count, either last resorts or others. The order is:
 ///
 /// 1. the fastest of those that an earlier try of the session timed;
-/// 2. promising ones, the fastest first: their plan was the fastest, or nearly, where it was tried before, that is,
-/// with
-///    more threads, with everything in the caches, or for a related layer;
+/// 2. promising ones, the fastest first: their plan was the fastest, or nearly, where it was tried before (with more
+///    threads, with everything in the caches, or for a related layer);
 /// 3. those whose plan was not tried anywhere: the first of each library that saves multiplications (Winograd), then
 ///    the first other one of each library, then the second of each, so that a library that offers many plans does not
 ///    keep the only plan of another library from being tried;
