@@ -6,6 +6,23 @@ export CCACHE_DEPEND=1 # the compiler's own list of headers: an empty cache cost
 export CCACHE_SLOPPINESS=pch_defines,time_macros # tests use a precompiled header, which ccache otherwise refuses; no source reads the time
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+steps=$root/build/steps.tsv # what each step took
+
+# stage NAME COMMAND...: adds a line to the steps, as scripts/timed does, but runs the command, or function, in this shell.
+stage() {
+  local name=$1 begin=$EPOCHREALTIME before after end
+  shift
+  mkdir -p "$root/build"
+  before=$(mktemp) after=$(mktemp)
+  times > "$before"
+  "$@"
+  times > "$after"
+  end=$EPOCHREALTIME
+  awk -F '[ms ]+' -v clock=$((${end/./} - ${begin/./})) -v name="$name" '
+    FNR == 2 { user[NR > 2] = $1 * 60 + $2; system_[NR > 2] = $3 * 60 + $4 }
+    END { printf "%.3f\t%.3f\t%.3f\t%s\n", clock / 1e6, user[1] - user[0], system_[1] - system_[0], name }' "$before" "$after" >> "$steps"
+  rm "$before" "$after"
+}
 
 # prepare [OPTION]: runs scripts/bootstrap with it; sets prefix, and PATH where bootstrap brought a tool.
 prepare() {
@@ -78,12 +95,13 @@ one_architecture() { if ! has_gpu; then echo -DCMAKE_CUDA_ARCHITECTURES=90; fi; 
 configure() {
   local preset=$1 options=(-UCMAKE_CUDA_ARCHITECTURES -UONNX_DIR) # an earlier choice is not a default
   shift
+  options+=(-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES="$root/cmake/TimedSteps.cmake")
   command -v ccache > /dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   quietly "$root/build/$preset-configure.log" \
     cmake -S "$root" --preset "$preset" -DCMAKE_PREFIX_PATH="$prefix" "${options[@]}" "$@"
 }
 
-# build PRESET OPTION...
+# build PRESET OPTION...: as many compilers as processors; each takes up to a gigabyte.
 build() {
-  quietly "$root/build/$1-build.log" cmake --build "$root/build/$1" "${@:2}"
+  quietly "$root/build/$1-build.log" cmake --build "$root/build/$1" --parallel "$(nproc)" "${@:2}"
 }
