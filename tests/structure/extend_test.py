@@ -66,7 +66,8 @@ class Tree:
         self.run([COMPILER, *FLAGS, *option, *[word for folder in folders for word in ("-I", folder)], *third_parties, "all.cpp"])
 
     def check(self, *files):
-        self.compile(["-fsyntax-only"], files)
+        """With the declarations alone of what compiled libraries define (benanza/detail/compiled.hpp)."""
+        self.compile(["-fsyntax-only", *[f"-DBENANZA_COMPILED_{library}" for library in ("MODEL", "FUSION", "BOUNDS")]], files)
 
     def output_of(self, *files):
         self.compile(["-o", "program"], files)

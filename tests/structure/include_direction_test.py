@@ -83,7 +83,7 @@ class IncludeDirection(unittest.TestCase):
         self.assertEqual(found_in(pure), ["src/gap/gap.cpp: gap is pure computation: header-only"])
 
     def test_a_source_may_compile_what_headers_define(self):
-        source = "// Comment.\n#define BENANZA_INLINE\n\n#include <benanza/model/graph.hpp>\n"
+        source = "// Comment.\n#define BENANZA_INLINE\n\n#include <benanza/model/graph.hpp>\n\ntemplate benanza::Layer benanza::read<>(int);\n"
         self.assertEqual(found_in({"src/fusion/fusion.cpp": source}), [])
         code = {"src/fusion/fusion.cpp": source + "int more() { return 1; }\n"}
         self.assertEqual(found_in(code), ["src/fusion/fusion.cpp: fusion is pure computation: header-only"])

@@ -18,6 +18,6 @@ namespace benanza {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED
+#ifndef BENANZA_COMPILED_BOUNDS
 #include <benanza/bounds/detail/analyze.hpp>
 #endif

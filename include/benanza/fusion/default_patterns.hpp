@@ -7,7 +7,7 @@
 
 #include <benanza/fusion/fuse.hpp>
 
-#ifndef BENANZA_COMPILED
+#ifndef BENANZA_COMPILED_FUSION
 #include <benanza/fusion/activation.hpp>
 #include <benanza/fusion/attention.hpp>
 #include <benanza/fusion/epilogue_group.hpp>

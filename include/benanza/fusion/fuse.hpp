@@ -25,6 +25,6 @@ namespace benanza {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED
+#ifndef BENANZA_COMPILED_FUSION
 #include <benanza/fusion/detail/fuse.hpp>
 #endif

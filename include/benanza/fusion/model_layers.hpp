@@ -40,6 +40,6 @@ inline void add_measurable(const ModelLayers& model, LayerSet& set) {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED
+#ifndef BENANZA_COMPILED_FUSION
 #include <benanza/fusion/detail/model_layers.hpp>
 #endif

@@ -18,21 +18,17 @@ constexpr void for_each_operator(Visit&& visit) {
   }(std::type_identity<Layer>{});
 }
 
-[[nodiscard]] inline std::string_view kind(const Layer& layer) {
-  return detail::ask<std::string_view>(layer, [](const auto& op) { return std::decay_t<decltype(op)>::kind; });
-}
-[[nodiscard]] inline Family family(const Layer& layer) {
-  return detail::ask<Family>(layer, [](const auto& op) { return std::decay_t<decltype(op)>::family; });
-}
-[[nodiscard]] inline DataType type(const Layer& layer) {
-  return detail::ask<DataType>(layer, [](const auto& op) { return op.type; });
-}
-[[nodiscard]] inline Operands operands(const Layer& layer) {
-  return detail::ask<Operands>(layer, [](const auto& op) { return op.operands(); });
-}
-[[nodiscard]] inline Cost cost(const Layer& layer) {
-  return detail::ask<Cost>(layer, [](const auto& op) { return cost(op.arithmetic(), op.operands()); });
-}
+[[nodiscard]] std::string_view kind(const Layer& layer);
+[[nodiscard]] Family family(const Layer& layer);
+[[nodiscard]] DataType type(const Layer& layer);
+[[nodiscard]] Operands operands(const Layer& layer);
+[[nodiscard]] Cost cost(const Layer& layer);
+/// Whether its sizes are consistent, so that it can be computed at all.
+[[nodiscard]] bool is_consistent(const Layer& layer);
+/// Only moves elements: costs nothing in analytic rungs, since a consumer could have read through it.
+[[nodiscard]] bool is_movement(const Layer& layer);
+/// The epilogue of an operator that can have one. Null for the others.
+[[nodiscard]] const Epilogue* epilogue(const Layer& layer);
 
 /// Bytes of weights that one call touches: constant operands, except those that say where to read.
 [[nodiscard]] inline Bytes weight_bytes(const Layer& layer) {
@@ -47,11 +43,6 @@ constexpr void for_each_operator(Visit&& visit) {
   return is_8_bit(type(layer)) ? DataType::i8 : type(layer);
 }
 
-/// Whether its sizes are consistent, so that it can be computed at all.
-[[nodiscard]] inline bool is_consistent(const Layer& layer) {
-  return detail::ask<bool>(layer, [](const auto& op) { return op.consistent(); });
-}
-
 /// Costs nothing by a named rule: a layer is measured, modelled, free or missing.
 [[nodiscard]] inline bool is_free(const Layer& layer) { return std::holds_alternative<op::View>(layer); }
 /// Multiplies matrices in some form: what a tensor core does, and what tf32 applies to.
@@ -60,19 +51,9 @@ constexpr void for_each_operator(Visit&& visit) {
 }
 /// Known by its bytes only.
 [[nodiscard]] inline bool is_opaque(const Layer& layer) { return std::holds_alternative<op::Opaque>(layer); }
-/// Only moves elements: costs nothing in analytic rungs, since a consumer could have read through it.
-[[nodiscard]] inline bool is_movement(const Layer& layer) {
-  return detail::ask<bool>(layer, [](const auto& op) {
-    return requires { std::decay_t<decltype(op)>::transparent; };
-  });
-}
-
-/// The epilogue of an operator that can have one. Null for the others.
-[[nodiscard]] inline const Epilogue* epilogue(const Layer& layer) {
-  return detail::ask<const Epilogue*>(layer, [](const auto& op) -> const Epilogue* {
-    if constexpr (requires { op.post; }) return &op.post;
-    else return nullptr;
-  });
-}
 
 }  // namespace benanza
+
+#ifndef BENANZA_COMPILED_MODEL
+#include <benanza/model/detail/layer.hpp>
+#endif

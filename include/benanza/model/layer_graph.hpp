@@ -42,6 +42,6 @@ namespace benanza {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED
+#ifndef BENANZA_COMPILED_FUSION
 #include <benanza/model/detail/layer_graph_builder.hpp>
 #endif
