@@ -1,6 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The program from outside: exit codes, one line for each mistake, documents that parse. cli_test.py PROGRAM MODELS"""
+"""The program from outside: exit codes, one line for each mistake, documents that parse.
+
+    cli_test.py PROGRAM MODELS                 all tests
+    cli_test.py PROGRAM MODELS --measuring     those that need the machine to themselves
+    cli_test.py PROGRAM MODELS --other         the others
+    cli_test.py PROGRAM MODELS Cli.test_...    these
+"""
+import atexit
 import collections
 import csv
 import functools
@@ -41,6 +48,31 @@ def has_onednn():
     """Whether it was built in: a build for ThreadSanitizer leaves it out."""
     with tempfile.TemporaryDirectory() as folder:
         return run("measure", "Unary/f32/fn=relu/x=64", "--backend", "onednn", "--budget", "1ms", "--database", folder).returncode != 2
+
+
+@functools.cache
+def known_machine():
+    """A database with the ceilings of this machine, which are measured once, and what was told of it then."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return pathlib.Path(folder.name), run("machine", "--database", folder.name, "--json", "-")
+
+
+def measuring(test):
+    """Marks a test that checks what only a quiet machine gives, such as a complete bound or how a result follows from times."""
+    test.measuring = True
+    return test
+
+
+def load_tests(_loader, tests, _pattern):
+    """The part that the command line asks for."""
+    part = {"--measuring": True, "--other": False}.get(sys.argv[3] if len(sys.argv) > 3 else "")
+    chosen = unittest.TestSuite()
+    for suite in tests:
+        for test in suite:
+            if part in (None, getattr(getattr(test, test._testMethodName), "measuring", False)):
+                chosen.addTest(test)
+    return chosen
 
 
 def embedding_of_f16():
@@ -152,6 +184,7 @@ class Cli(unittest.TestCase):
             self.assertIn(said, result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1)
 
+    @measuring
     def test_a_witness_stands_below_the_ladder_and_in_the_document(self):
         document = self.at / "bound.json"
         result = run("bound", MNIST, "--witness", "--weights", "random:1", "--witness-time", "2s", "--budget", "1s", "--database", self.at, "--json", document,
@@ -223,6 +256,7 @@ class Cli(unittest.TestCase):
         self.assertFalse({"library_chained", "witness"} & {row["signature"] for row in rows if row["form"] == "rung"})
         self.assertEqual(self.widths("bound.csv"), {22})
 
+    @measuring
     def test_changes_of_layout_are_measured_once_and_kept(self):
         model, document = MODELS / "zoo2019" / "Shufflenet.onnx", self.at / "bound.json"
         asked = ("bound", model, "--witness", "--weights", "random:1", "--threads", "1", "--budget", "4s", "--witness-time", "1s", "--database", self.at / "db", "--json", document, "--quiet")
@@ -486,6 +520,7 @@ class Cli(unittest.TestCase):
         expected = {"conversions": 2.1, "slower_layers": 30.2, "faster_layers": -0.1, "not_fused": 0.5, "views": 0.4, "unexplained": 4.2}
         self.assertEqual({cause: round(time * 1e3, 6) for cause, time in parts.items()}, expected)
 
+    @measuring
     def test_gap_proves_what_it_advises(self):
         # as the example's profile, but one pooling takes 0.9 s: other advice is below the noise
         example = (MODELS.parent / "profiles" / "mnist.csv").read_text(encoding="utf-8")
@@ -643,6 +678,7 @@ class Cli(unittest.TestCase):
         self.fails(1, ["vgg16: the results lack", "benanza bound --training"], "scale", model, "--results", MNIST_RESULTS)
         self.fails(1, ["no output depends on a floating-point parameter"], "scale", MODELS / "hard" / "resnet50_qdq_i8.onnx", "--machine", machine)
 
+    @measuring
     @unittest.skipUnless(shutil.which("mpirun"), "no mpirun")
     def test_collectives_are_measured_under_mpirun_and_scale_takes_them(self):
         alone = run("measure", "AllReduce/f32/n=64/ranks=2", "--backend", "mpi", "--database", self.at)
@@ -662,7 +698,7 @@ class Cli(unittest.TestCase):
             return json.loads(result.stdout)["layers"]
 
         # Both reduce 3 ranks to 2 first (coll_base_allreduce.c of Open MPI).
-        of_three = {plan["algorithm"].split(",")[0].split(":")[0] for plan in measured_on(3, "10s", "AllReduce/f32/n=333/ranks=3")[0]["plans"]}
+        of_three = {plan["algorithm"].split(",")[0].split(":")[0] for plan in measured_on(3, "4s", "AllReduce/f32/n=333/ranks=3")[0]["plans"]}
         self.assertLessEqual({"recursive_doubling", "rabenseifner"}, of_three)
         layers = measured_on(2, "4s", *asked)
         for layer in layers[:3]:
@@ -1148,8 +1184,7 @@ class Cli(unittest.TestCase):
         return [{"name": backend["name"], "needs": backend["reason"].removeprefix(absent)} for backend in json.loads(told.stdout)["machine"]["backends"] if backend["reason"].startswith(absent)]
 
     def test_machine_tells_what_would_be_measured_on(self):
-        database = self.at / "machine"
-        told = run("machine", "--database", database, "--json", "-")
+        database, told = known_machine()
         self.assertEqual(told.returncode, 0, told.stderr)
         document = json.loads(told.stdout)
         for key in ("device", "isa", "cores", "affinity", "caches", "memory_bytes", "system", "backends", "warnings"):
@@ -1181,6 +1216,7 @@ class Cli(unittest.TestCase):
 
     def test_the_environment_of_openmp_changes_nothing_and_a_real_restriction_is_named(self):
         database = self.at / "openmp"
+        shutil.copytree(known_machine()[0], database)
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
         machine = functools.partial(run, "machine", "--database", database, "--json", "-")
         plain = json.loads(machine(env=clean).stdout)["machine"]
@@ -1347,6 +1383,7 @@ class Cli(unittest.TestCase):
                     row["rounds_ns"] = [slowest if time is None else time for time in rounds]
             file.write_text(json.dumps(results))
 
+    @measuring
     def test_bound_then_database_then_analyze(self):
         database = self.at / "results"
         first = run("bound", MNIST, "--database", database, "--budget", "4s", "--json", self.at / "first.json")
@@ -1434,6 +1471,7 @@ class Cli(unittest.TestCase):
         self.assertRegex(result.stdout, r"  1 of \d+ layers, \d+ % of the time: the budget left some plans untried\n")
         self.assertNotIn("untried", run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)
 
+    @measuring
     def test_known_layers_are_timed_again(self):
         database = self.at / "results"
         for _ in range(4):  # a slow or busy machine leaves layers to further sessions
@@ -1453,6 +1491,7 @@ class Cli(unittest.TestCase):
         self.assertLess(len(after), max(map(len, selections)) / 2, "known layers were selected anew")
         self.fails(2, ["--repeat"], "bound", MNIST, "--database", database, "--rounds", "--repeat")
 
+    @measuring
     def test_a_layer_is_measured_by_its_signature(self):
         signature = "Unary/f32/fn=relu/x=4096"
         result = run("measure", signature, "--database", self.at / "db", "--budget", "5s", "--json", "-")
@@ -1612,6 +1651,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(verified.returncode, 1)
         self.assertIn(f"{row}: beats the machine's ceilings", verified.stdout)
 
+    @measuring
     def test_ceilings_that_rows_contradict_are_measured_again(self):
         # A peak that was measured while another program had one of the cores is too low for good, unless it is measured again.
         database = self.at / "db"
@@ -1731,4 +1771,4 @@ class Cli(unittest.TestCase):
 
 if __name__ == "__main__":
     os.environ["NO_COLOR"] = "1"
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *[name for name in sys.argv[3:] if not name.startswith("--")]], verbosity=2)
