@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conditions.hpp"
 
+#include <benanza/plan/cpu_quota.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -61,24 +63,6 @@ std::set<int> cpu_list(const std::string& text) {
   return result;
 }
 
-/// Processors granted by `150000 100000` (cgroup v2) or by the two numbers of v1; empty without a limit.
-std::optional<double> granted(const std::string& quota, const std::string& period) {
-  const auto most = whole(quota), each = whole(period);
-  if (!most || !each || *most <= 0 || *each <= 0) return std::nullopt;
-  return static_cast<double>(*most) / *each;
-}
-
-/// A folder and those that enclose it, innermost first.
-std::vector<fs::path> enclosing(const fs::path& mount, std::string group) {
-  std::vector<fs::path> folders;
-  while (group.size() > 1) {
-    folders.push_back(mount / group.substr(1));
-    group.resize(group.rfind('/'));
-  }
-  folders.push_back(mount);
-  return folders;
-}
-
 }  // namespace
 
 Conditions::Conditions(std::span<const int> cpus, fs::path root)
@@ -130,32 +114,11 @@ std::map<int, Conditions::Process> Conditions::processes() const {
 }
 
 std::string Conditions::quota() const {
-  std::ifstream groups(root_ / "proc/self/cgroup");
-  std::optional<double> least;
-  const auto add = [&](std::optional<double> cpus) {
-    if (cpus) least = std::min(least.value_or(*cpus), *cpus);
-  };
-  for (std::string line; std::getline(groups, line);) {  // cgroups(7): hierarchy:controllers:path
-    const auto first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",",
-                      group = line.substr(second + 1);
-    if (controllers == ",,") {
-      for (const auto& folder : enclosing(root_ / "sys/fs/cgroup", group)) {
-        std::istringstream words(first_line(folder / "cpu.max"));
-        std::string most, period;
-        words >> most >> period;
-        add(granted(most, period));
-      }
-    } else if (controllers.find(",cpu,") != std::string::npos) {
-      for (const auto& folder : enclosing(root_ / "sys/fs/cgroup/cpu", group))
-        add(granted(first_line(folder / "cpu.cfs_quota_us"), first_line(folder / "cpu.cfs_period_us")));
-    }
-  }
-  if (!least || *least >= static_cast<double>(processors_.size())) return {};
+  const auto granted = cpu_quota(root_);
+  if (!granted || *granted >= static_cast<double>(processors_.size())) return {};
   char text[160];
   std::snprintf(text, sizeof text,
-                "the cgroup grants %.3g of %zu processors: beyond that quota all threads are stopped", *least,
+                "the cgroup grants %.3g of %zu processors: beyond that quota all threads are stopped", *granted,
                 processors_.size());
   return text;
 }

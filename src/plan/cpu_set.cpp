@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <benanza/plan/cpu_quota.hpp>
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/topology.hpp>
 
@@ -7,7 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <unistd.h>
@@ -21,21 +22,11 @@ struct BitmapDeleter {
 };
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, BitmapDeleter>;
 
-/// The number of whole processors whose time the cgroup grants (CPU bandwidth control of Linux); more threads would be
-/// throttled.
-std::size_t cgroup_quota() {
-  constexpr std::size_t unlimited = 1U << 20;
-  const auto whole = [](double quota, double period) {
-    return quota > 0 && period > 0 ? std::max<std::size_t>(1, static_cast<std::size_t>(quota / period)) : unlimited;
-  };
-  std::string quota;
-  double period = 0;
-  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period)
-    return quota == "max" ? unlimited : whole(std::stod(quota), period);
-  double old_quota = 0;
-  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (quota_file >> old_quota && period_file >> period) return whole(old_quota, period);
-  return unlimited;
+/// Threads that run without being stopped by the quota of the control group: one for each whole processor, at least
+/// one.
+std::size_t threads_of_quota() {
+  const auto quota = cpu_quota();
+  return quota ? static_cast<std::size_t>(std::clamp(*quota, 1.0, 1e6)) : std::numeric_limits<std::size_t>::max();
 }
 
 /// Looks up a function of an OpenMP runtime that a library brought along; null if there is none.
@@ -119,8 +110,9 @@ CpuSet find_cpus() {
       result.push_back(cpu);
   if (result.empty()) result.push_back(0);
   std::sort(result.begin(), result.end());
-  add_limit("the quota of its cgroup", cgroup_quota(), result.size());
-  result.resize(std::min(result.size(), cgroup_quota()));
+  const std::size_t granted = threads_of_quota();
+  add_limit("the quota of its cgroup", granted, result.size());
+  result.resize(std::min(result.size(), granted));
   return found;
 }
 

@@ -1240,6 +1240,30 @@ class Cli(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn(f"--threads 2: expected at most 1: the affinity mask of the process leaves 1 of {len(allowed)} processors", refused.stderr)
 
+    def control_group(self, processors):
+        """A function that moves a process into a new control group with this quota. Skips the test where none can be made."""
+        period = 100_000
+        for mount, quota in (("/sys/fs/cgroup", {"cpu.max": f"{int(processors * period)} {period}"}),
+                             ("/sys/fs/cgroup/cpu", {"cpu.cfs_period_us": str(period), "cpu.cfs_quota_us": str(int(processors * period))})):  # fmt: skip
+            group = pathlib.Path(mount) / f"benanza-{os.getpid()}"
+            try:
+                group.mkdir()
+                self.addCleanup(group.rmdir)
+                for file, text in quota.items():
+                    with open(group / file, "r+") as setting:  # a control group's own file
+                        setting.write(text)
+                return lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
+            except OSError:
+                continue
+        self.skipTest("no control group can be made here")
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
+    def test_the_quota_of_its_own_control_group_limits_its_threads(self):
+        allowed = len(os.sched_getaffinity(0))
+        refused = run("bound", MNIST, "--threads", "2", "--database", self.at / "db", preexec_fn=self.control_group(0.5))
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn(f"--threads 2: expected at most 1: the quota of its cgroup leaves 1 of {allowed} processors", refused.stderr)
+
     def test_generate_is_reproducible_and_only_inserts(self):
         one, two = self.at / "one.cpp", self.at / "two.cpp"
         squeezenet = MODELS / "zoo2019" / "Squeezenet-v1.1.onnx"

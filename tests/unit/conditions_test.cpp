@@ -59,28 +59,14 @@ TEST_CASE("a folder without any of it gives no warning") {
   CHECK(Conditions(std::vector<int>{0}, folder.path).warnings().empty());
 }
 
-TEST_CASE("a cgroup quota is the least of the group and those that enclose it") {
+TEST_CASE("a quota below the number of processors is named") {
   const System system;
-  system.put("sys/fs/cgroup/cpu.max", "max 100000\n");
-  system.put("sys/fs/cgroup/user/cpu.max", "150000 100000\n");
-  system.put("sys/fs/cgroup/user/job/cpu.max", "300000 100000\n");
+  system.put("sys/fs/cgroup/user/job/cpu.max", "150000 100000\n");
   const auto found = system.watch().warnings();
   REQUIRE(found.size() == 1);
   CHECK(found[0] == "the cgroup grants 1.5 of 4 processors: beyond that quota all threads are stopped");
-  system.put("sys/fs/cgroup/user/cpu.max", "400000 100000\n");
-  CHECK_THAT(system.watch().warnings().at(0), Catch::Contains("grants 3 of 4"));
-  system.put("sys/fs/cgroup/user/job/cpu.max", "max 100000\n");
+  system.put("sys/fs/cgroup/user/job/cpu.max", "400000 100000\n");
   CHECK(system.watch().warnings().empty());  // four of four is no restriction
-}
-
-TEST_CASE("a quota of cgroup version 1") {
-  const System system;
-  system.put("proc/self/cgroup", "5:devices:/x\n4:cpu,cpuacct:/docker/7\n0::/\n");
-  system.put("sys/fs/cgroup/cpu/docker/7/cpu.cfs_quota_us", "200000\n");
-  system.put("sys/fs/cgroup/cpu/docker/7/cpu.cfs_period_us", "100000\n");
-  system.put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
-  system.put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-  CHECK_THAT(system.watch().warnings().at(0), Catch::Contains("grants 2 of 4"));
 }
 
 TEST_CASE("a governor other than performance is named, on the processors measured on") {
