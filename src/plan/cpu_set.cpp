@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/cpu_quota.hpp>
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/topology.hpp>
 

@@ -2,7 +2,7 @@
 // A folder with the structure of /proc and /sys. The numbers are those of the kernel's documents: cgroup-v2.rst, "CPU
 // Interface Files", and sched-bwc.rst.
 #include "support/results_support.hpp"
-#include <benanza/plan/cpu_quota.hpp>
+#include <benanza/plan/cpu_set.hpp>
 
 namespace {
 
@@ -30,22 +30,23 @@ TEST_CASE("the quota is that of the process's own control group, not the root's"
   CHECK(groups.quota() == 0.5);
 }
 
-TEST_CASE("a control group that encloses the process's own limits it, too") {
+TEST_CASE("the quota is the least of the group and of those that enclose it") {
+  struct Case {
+    const char *group, *of_root, *of_user, *of_job;
+    double processors;
+  };
   const ControlGroups groups;
-  groups.put("proc/self/cgroup", "0::/user/job\n");
-  groups.put("sys/fs/cgroup/cpu.max", "max 100000\n");
-  groups.put("sys/fs/cgroup/user/cpu.max", "150000 100000\n");
-  groups.put("sys/fs/cgroup/user/job/cpu.max", "300000 100000\n");
-  CHECK(groups.quota() == 1.5);
-  groups.put("sys/fs/cgroup/user/cpu.max", "max 100000\n");
-  CHECK(groups.quota() == 3.0);
-}
-
-TEST_CASE("in a container, the quota is that of the root that it sees") {
-  const ControlGroups groups;
-  groups.put("proc/self/cgroup", "0::/\n");
-  groups.put("sys/fs/cgroup/cpu.max", "250000 50000\n");
-  CHECK(groups.quota() == 5.0);
+  for (const auto& [group, of_root, of_user, of_job, processors] :
+       {Case{"/user/job", "max 100000", "150000 100000", "300000 100000", 1.5},
+        Case{"/user/job", "max 100000", "max 100000", "300000 100000", 3},
+        Case{"/", "250000 50000", "max 100000", "max 100000", 5}}) {  // a container sees its own group as the root
+    INFO(group << ", " << of_user);
+    groups.put("proc/self/cgroup", std::string("0::") + group + "\n");
+    groups.put("sys/fs/cgroup/cpu.max", of_root);
+    groups.put("sys/fs/cgroup/user/cpu.max", of_user);
+    groups.put("sys/fs/cgroup/user/job/cpu.max", of_job);
+    CHECK(groups.quota() == processors);
+  }
 }
 
 TEST_CASE("a quota of control groups of version 1") {
@@ -58,7 +59,7 @@ TEST_CASE("a quota of control groups of version 1") {
   CHECK(groups.quota() == 2.0);
 }
 
-TEST_CASE("what is no limit, or no number, grants everything") {
+TEST_CASE("without a valid limit there is no quota") {
   const ControlGroups groups;
   CHECK(groups.quota() == std::nullopt);  // no such files
   groups.put("proc/self/cgroup", "0::/job\nno colon\n1:cpu\n2:cpu:relative\n");

@@ -3,6 +3,8 @@
 // neither SMT siblings nor remote memory disturb a time. Affinity mask, cgroup cpuset and cgroup quota are respected.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,11 @@ namespace benanza {
 /// its cgroup, with how many they leave; also the variables with which an OpenMP runtime bound the thread, if that can
 /// be detected. Empty if nothing does.
 [[nodiscard]] const std::string& cpu_limit();
+
+/// Processors whose time this process may use at once (Linux's CPU bandwidth control), 0.5 for half of one: the least
+/// that its control group, or one that encloses it, grants. Nothing without a limit. `root`: the folder that contains
+/// proc and sys; versions 1 and 2 of control groups are read (cgroups(7)).
+[[nodiscard]] std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 
 /// Binds the calling thread to one processor. Returns false if the system does not allow it; a measurement then
 /// continues unbound.
