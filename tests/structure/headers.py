@@ -9,7 +9,8 @@ before it. So a header that forgets an include fails, as it would alone. By the 
 INCLUDE is the folder of public headers, FOLDER takes what is compiled; --after names folders of frameworks, which may be the
 system's own and are searched last.
 
-Headers that define functions of a compiled library (benanza/detail/compiled.hpp) define them here; the others see the declarations.
+All headers are compiled as code that links the compiled libraries sees them (benanza/detail/compiled.hpp); those that also define functions of
+such a library once more, with these.
 """
 import argparse
 import collections
@@ -21,17 +22,24 @@ import re
 import subprocess
 import sys
 
-DIRECTIVE = re.compile(r"^\s*#\s*(include|if|ifdef|ifndef|elif|else|endif)\b\s*(?:[<\"]([^>\"]+)[>\"]|(.*))", re.MULTILINE)
+BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+DIRECTIVE = re.compile(r"\s*#\s*(include|if|ifdef|ifndef|elif|else|endif)\b\s*(<[^>]*>|\"[^\"]*\"|\w*)")
+NO_CODE = re.compile(r"\s*(#.*|//.*)?$")
 COMPILED = re.compile(r"BENANZA_COMPILED_\w+")
 PRECOMPILED = ["benanza/op/ops.hpp", "benanza/model/graph.hpp", "benanza/op/operator.hpp"]  # what takes longest stands first
 LIBRARIES = ["BENANZA_COMPILED_MODEL", "BENANZA_COMPILED_FUSION", "BENANZA_COMPILED_BOUNDS"]
 
 
 def includes(text, defined):
-    """What a header includes: (name, whether it does so under no condition)."""
-    conditions = []  # of the blocks that are open: True, False or None, where it is not known
-    for kind, name, rest in DIRECTIVE.findall(text):
-        if kind == "ifndef" and rest.strip() in LIBRARIES:
+    """What a header includes: (name, whether it does so under no condition and before all code)."""
+    conditions, code = [], False  # of the blocks that are open: True, False or None, where it is not known
+    for line in BLOCK_COMMENT.sub("", text).splitlines():
+        code = code or not NO_CODE.match(line)
+        found = DIRECTIVE.match(line)
+        if not found:
+            continue
+        kind, word = found.groups()
+        if kind == "ifndef" and word in LIBRARIES:
             conditions.append(not defined)
         elif kind in {"if", "ifdef", "ifndef"}:
             conditions.append(None)
@@ -40,7 +48,7 @@ def includes(text, defined):
         elif kind == "endif":
             conditions.pop()
         elif False not in conditions:
-            yield name, None not in conditions
+            yield word.strip('<>"'), None not in conditions and not code and word.startswith("<")
 
 
 class Headers:
@@ -91,14 +99,14 @@ class Headers:
 
 
 def file_of(header):
-    return re.sub(r"\W", "_", header)
+    return header.replace("/", "@")  # no header has this in its name
 
 
 def sources(texts):
     """What to compile: (file, options, headers), the longest first."""
     made = []
     for defined in (True, False):
-        names = [name for name, text in texts.items() if bool(COMPILED.search(text)) != defined]
+        names = [name for name, text in texts.items() if defined or COMPILED.search(text)]
         headers = Headers(texts, defined)
         groups = collections.defaultdict(list)
         for name in names:
@@ -106,7 +114,7 @@ def sources(texts):
         for precompiled, group in groups.items():
             options = [f"-D{library}" for library in LIBRARIES if defined] + (["-include", file_of(precompiled)] if precompiled else [])
             for chain in headers.chains(group):
-                made.append((len(headers.closure(chain[-1], certain=False)), file_of(chain[-1]) + ".cpp", options, chain))
+                made.append((len(headers.closure(chain[-1], certain=False)), file_of(chain[-1]) + (".cpp" if defined else ".defined.cpp"), options, chain))
     return [source for _, *source in sorted(made, reverse=True)]
 
 

@@ -45,6 +45,10 @@ class HeadersTest(unittest.TestCase):
             "of the standard library": {"more.hpp": "#pragma once\n#include <vector>\ninline std::string more() { return {}; }\n"},
             "of an own header": {"more.hpp": "#pragma once\n#include <string>\n#include <vector>\ninline Text more() { return {}; }\n"},
             "of everything": {"more.hpp": "#pragma once\ninline Line more() { return {}; }\n"},
+            "before its use": {"more.hpp": "#pragma once\n#include <string>\ninline Line more() { return {}; }\n#include <line.hpp>\n"},
+            "outside of a comment": {"more.hpp": "#pragma once\n/*\n#include <text.hpp>\n*/\n#include <string>\ninline Text more() { return {}; }\n"},
+            "where the library is linked": {
+                "more.hpp": "#pragma once\n#ifndef BENANZA_COMPILED_MODEL\n#include <text.hpp>\n#endif\ninline Text more() { return {}; }\n"},
         }
         for what, more in cases.items():
             with self.subTest(what):
@@ -70,7 +74,8 @@ class HeadersTest(unittest.TestCase):
         self.assertEqual(len(found), 2, found)
         self.assertTrue(all("size" in said for said in found), found)
         self.assertEqual(list(headers.includes(texts["count.hpp"], True)), [])
-        self.assertEqual(list(headers.includes(texts["count.hpp"], False)), [("detail.hpp", True)])
+        self.assertEqual(list(headers.includes(texts["count.hpp"], False)), [("detail.hpp", False)])  # after code
+        self.assertEqual(list(headers.includes("#include <a/b.hpp>  // why\n#include \"c.hpp\"\n", True)), [("a/b.hpp", True), ("c.hpp", False)])
 
     def test_what_passed_is_compiled_again_after_a_change(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -89,6 +94,11 @@ class HeadersTest(unittest.TestCase):
             (include / "text.hpp").write_text("#pragma once\nusing Text = std::string;\n", encoding="utf-8")
             self.assertEqual(len(headers.failures(include, made, command)), 1)
             self.assertEqual(len(headers.failures(include, made, command)), 1)  # what failed is not taken for passed
+
+    def test_headers_of_like_names_are_both_compiled(self):
+        bad, good = "#pragma once\ninline std::string more() { return {}; }\n", "#pragma once\n"
+        for texts in ({"a/b_c.hpp": bad, "a_b/c.hpp": good}, {"a/b_c.hpp": good, "a_b/c.hpp": bad}):
+            self.assertEqual(len(found_in(texts)), 1, texts)
 
     def test_headers_that_include_each_other(self):
         texts = {"a.hpp": "#pragma once\n#include <b.hpp>\n#include <string>\n", "b.hpp": "#pragma once\n#include <a.hpp>\n#include <vector>\n"}
