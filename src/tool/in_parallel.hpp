@@ -2,6 +2,8 @@
 // Independent work on all processors, for use before anything is measured.
 #pragma once
 
+#include <benanza/plan/cpu_set.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <future>
@@ -24,8 +26,7 @@ template <class Item, class Make>
   };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < std::min<std::size_t>(tasks.size(), std::thread::hardware_concurrency()); ++i)
-      threads.emplace_back(work);
+    for (std::size_t i = 1; i < std::min<std::size_t>(tasks.size(), cpus().size()); ++i) threads.emplace_back(work);
     work();
   }
   std::vector<Result> results;
