@@ -22,15 +22,8 @@ std::string ms_text(Seconds time) {
   return text;
 }
 
-/// Whether records name Winograd or FFT, or plans of the bound use them. In that case the engine's libraries may use
-/// them, too.
-bool may_save_multiplications(const Analysis& analysis, const EngineProfile& profile) {
-  return !analysis.exempt.empty() || std::any_of(profile.records.begin(), profile.records.end(), saves_multiplications);
-}
-
-std::string below_floor(const Analysis& analysis, const EngineProfile& profile, const Gap& gap) {
-  const auto floor =
-      may_save_multiplications(analysis, profile) ? analysis.memory_floor : analysis[RungName::model_floor].bound;
+std::string below_floor(const Analysis& analysis, const Gap& gap) {
+  const auto floor = analysis[RungName::model_floor].bound;
   if (!floor || !gap.latency || floor->value <= 0 || *gap.latency >= *floor) return "";
   return ms_text(*gap.latency) + " is below the model floor of " + ms_text(*floor) +
          ": the engine computes something else (another type, fewer operations, another batch size), it uses more "
@@ -157,7 +150,7 @@ void find_foreign_calls(Gap& gap, const Analysis& analysis, const EngineProfile&
 
 std::string why_outside(const Analysis& analysis, const EngineProfile& profile, const Gap& gap) {
   const std::string device = other_device(analysis.machine, profile);
-  return device.empty() ? below_floor(analysis, profile, gap) : device;
+  return device.empty() ? below_floor(analysis, gap) : device;
 }
 
 void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& profile, const Timeline& timeline) {

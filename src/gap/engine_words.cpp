@@ -291,17 +291,6 @@ bool is_conversion(const ProfileRecord& record) {
   return record.activity == Activity::conversion || has_any(record, words);
 }
 
-bool saves_multiplications(const ProfileRecord& record) {
-  const auto says = [](std::string_view text) {
-    for (const auto& word : words_of(text))
-      if (word == "wino" || word == "fft" || word.starts_with("winograd")) return true;
-    return false;
-  };
-  const auto kinds = kinds_of(record);
-  const bool may_convolve = kinds.empty() || std::find(kinds.begin(), kinds.end(), "Conv") != kinds.end();
-  return may_convolve && (says(record.name) || says(record.op) || says(record.algorithm));
-}
-
 bool is_copy(const ProfileRecord& record) {
   static constexpr std::string_view words[] = {"memcpy", "memset", "copyhosttodevice", "copydevicetohost"};
   return record.activity == Activity::copy || has_any(record, words);

@@ -16,8 +16,6 @@ namespace benanza::gap {
 [[nodiscard]] bool is_scope(const ProfileRecord& record);
 /// Changes a layout or a type and computes nothing; recognized by its activity or by the usual names of reorders.
 [[nodiscard]] bool is_conversion(const ProfileRecord& record);
-/// A convolution by Winograd's algorithm or by FFT, or a step of one of these.
-[[nodiscard]] bool saves_multiplications(const ProfileRecord& record);
 /// Copies or sets bytes.
 [[nodiscard]] bool is_copy(const ProfileRecord& record);
 

@@ -155,13 +155,13 @@ std::vector<LayoutGain> layout_gains(const Analysis& analysis) {
 std::vector<LibraryGap> library_gaps(const Analysis& analysis) {
   std::vector<LibraryGap> result;
   for (const auto& row : analysis.rows) {
-    if (row.form != Form::fused || !row.chosen || row.floor.value <= 0 || row.median <= row.floor) continue;
+    if (row.form != Form::fused || !row.chosen || row.floor().value <= 0 || row.median <= row.floor()) continue;
     result.push_back({.signature = row.signature,
                       .backend = row.chosen->backend,
                       .algorithm = row.chosen->algorithm,
                       .count = row.count,
                       .time = row.median,
-                      .floor = row.floor});
+                      .floor = row.floor()});
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const LibraryGap& a, const LibraryGap& b) { return a.gain() > b.gain(); });

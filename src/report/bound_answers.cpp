@@ -34,7 +34,7 @@ std::vector<std::string> bound_answers(const Analysis& analysis) {
     const auto count = static_cast<double>(row.count);
     KindTime& of = kinds[std::string(kind(parse_layer(row.signature)))];
     of.time += count * row.median;
-    of.floor += count * std::min(row.floor, row.median);
+    of.floor += count * std::min(row.floor(), row.median);
     total += count * row.median;
   }
   if (!(total.value > 0)) return {};

@@ -74,7 +74,7 @@ void write_csv(std::ostream& out, const BoundReport& report) {
                          measured ? row.chosen->backend : "", measured ? csv_field(row.chosen->algorithm) : "",
                          measured ? enum_names(row.chosen->cache)[static_cast<std::size_t>(row.chosen->cache)] : "",
                          measured ? fmt::format("{}", row.p10.value * 1e3) : "",
-                         measured ? fmt::format("{}", row.median.value * 1e3) : "", row.floor.value * 1e3,
+                         measured ? fmt::format("{}", row.median.value * 1e3) : "", row.floor().value * 1e3,
                          row.cost.flops.value, row.cost.bytes().value, row.critical ? 1 : 0,
                          measured && row.chosen->noisy ? 1 : 0, measured && row.chosen->contended ? 1 : 0, rest);
     }
@@ -93,8 +93,9 @@ void write_csv(std::ostream& out, const PlansReport& report) {
                          row.measured() ? fmt::format("{}", row.p10.value * 1e3) : "",
                          row.measured() ? fmt::format("{}", row.median.value * 1e3) : "",
                          row.measured() ? fmt::format("{}", row.p90.value * 1e3) : "", row.cv, row.samples,
-                         row.rounds_s.empty() ? 0 : 1, layer.floor.value * 1e3, csv_field(row.reason),
-                         row.noisy ? 1 : 0, row.contended ? 1 : 0, row.advised ? 1 : 0);
+                         row.rounds_s.empty() ? 0 : 1,
+                         (row.saves_multiplications ? layer.least_floor : layer.direct_floor).value * 1e3,
+                         csv_field(row.reason), row.noisy ? 1 : 0, row.contended ? 1 : 0, row.advised ? 1 : 0);
 }
 
 void write_csv(std::ostream& out, const LayersReport& report) {

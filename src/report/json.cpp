@@ -158,7 +158,7 @@ Json row_json(const LayerRow& row) {
   } else if (!row.reason.empty()) {
     result["reason"] = row.reason;
   }
-  result["floor_ms"] = ms(row.floor);
+  result["floor_ms"] = ms(row.floor());
   result["of_roofline"] = row.of_roofline() ? number(*row.of_roofline()) : Json(nullptr);
   result["flops"] = number(row.cost.flops.value);
   result["bytes"] = number(row.cost.bytes().value);
@@ -216,6 +216,7 @@ Json summary_json(const Analysis& a) {
     if (rung.raised.value > 0) raised[key] = ms(rung.raised);
     if (rung.saves_multiplications) saving.push_back(key);
   }
+  bounds["direct_floor"] = ms(a.direct_floor);  // not a rung
   bounds["witness"] = nullptr;
   Json summary{{"model", a.model},
                {"file", a.file},
@@ -236,13 +237,12 @@ Json summary_json(const Analysis& a) {
                {"coverage_fused", coverage_json(a.coverage_fused)},
                {"missing", a.missing},
                {"choices", a.choices},
-               {"exempt", a.exempt},
                {"bounds_ms", bounds},
                {"median_ms", medians},
                {"uncertainty", uncertainty},
                {"raised_ms", raised},
                {"common_rounds", a[RungName::library].common_rounds}};
-  if (!saving.empty()) summary["exempt_rungs"] = std::move(saving);
+  if (!saving.empty()) summary["saves_multiplications"] = std::move(saving);
   return summary;
 }
 
@@ -297,8 +297,10 @@ void write_json(std::ostream& out, const PlansReport& report) {
   machine["backends"] = backends_json(report.backends);
   Json layers = Json::array();
   for (const auto& layer : report.layers)
-    layers.push_back(
-        {{"signature", layer.signature}, {"floor_ms", ms(layer.floor)}, {"plans", candidates_json(layer.candidates)}});
+    layers.push_back({{"signature", layer.signature},
+                      {"floor_ms", ms(layer.direct_floor)},
+                      {"least_floor_ms", ms(layer.least_floor)},
+                      {"plans", candidates_json(layer.candidates)}});
   write(out, {{"schema", 1}, {"machine", machine}, {"layers", layers}});
 }
 

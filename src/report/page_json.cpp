@@ -106,7 +106,7 @@ Json row_json(const LayerRow& row, Texts& texts) {
             return (m.noisy ? 1 : 0) + (m.contended ? 2 : 0) + (m.saves_multiplications ? 4 : 0) +
                    (no_method_agrees(m) ? 8 : 0);
           }),
-          six_ms(row.floor),
+          six_ms(row.floor()),
           six(row.cost.flops.value),
           six(row.cost.bytes().value),
           row.critical ? 1 : 0,

@@ -39,7 +39,8 @@ std::string marks(const Measurement& row) {
 
 }  // namespace
 
-void write_candidates(std::ostream& out, const std::vector<Measurement>& candidates, Seconds floor) {
+void write_candidates(std::ostream& out, const std::vector<Measurement>& candidates, Seconds direct_floor,
+                      Seconds least_floor) {
   out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {}\n", "time", "median", "samples", "of roof", "caches", "plan");
   for (const auto& row : candidates) {
     const auto cache = enum_names(row.cache)[static_cast<std::size_t>(row.cache)];
@@ -48,7 +49,8 @@ void write_candidates(std::ostream& out, const std::vector<Measurement>& candida
                          row.has_plan() ? row.backend + " " + row.algorithm : row.backend, clipped(row.reason, 300));
       continue;
     }
-    const bool has_share = floor.value > 0 && row.cache == CacheState::hot && !row.saves_multiplications;
+    const Seconds floor = row.saves_multiplications ? least_floor : direct_floor;
+    const bool has_share = floor.value > 0 && row.cache == CacheState::hot;
     out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {} {}{}\n", time_text(row.p10), time_text(row.median),
                        row.samples, has_share ? fmt::format("{:.0f} %", 100 * (floor / row.p10)) : "-", cache,
                        row.backend, row.algorithm, marks(row));
@@ -64,7 +66,7 @@ void write_table(std::ostream& out, const PlansReport& report, const TableOption
   for (const auto& layer : report.layers) {
     const std::string title = report::clipped(describe(layer.layer), 300);
     out << (options.color ? "\033[1m" + title + "\033[0m" : title) << '\n' << layer.signature << '\n';
-    report::write_candidates(out, layer.candidates, layer.floor);
+    report::write_candidates(out, layer.candidates, layer.direct_floor, layer.least_floor);
     out << '\n';
   }
   if (!report.footer.empty()) out << report.footer << '\n';

@@ -9,8 +9,9 @@
 
 namespace benanza::report {
 
-/// Writes one line per candidate, and its kernels if they are known. `floor`: the layer's floor, for shares of the
-/// roofline.
-void write_candidates(std::ostream& out, const std::vector<Measurement>& candidates, Seconds floor);
+/// Writes one line per candidate, and its kernels if they are known. The layer's floors, of direct
+/// algorithms and of any, are for shares of the roofline.
+void write_candidates(std::ostream& out, const std::vector<Measurement>& candidates, Seconds direct_floor,
+                      Seconds least_floor);
 
 }  // namespace benanza::report

@@ -36,7 +36,8 @@ constexpr std::size_t rows_that_matter = 10;
 constexpr int bar_cells = 31;  // with an uncertainty and two marks, a line has 80 columns
 /// What the rungs assume (docs/measuring.md, "What each rung assumes"), and what rungs measured on a processor assume
 /// in addition.
-constexpr std::string_view assumptions = "direct algorithms, packed weights, free layouts",
+constexpr std::string_view assumptions =
+                               "direct matrix products, any convolution algorithm, packed weights,\n    free layouts",
                            assumptions_on_processor = "huge pages, one NUMA node, no SMT";
 
 std::string rung_label(RungName name) {
@@ -97,15 +98,18 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     out << (rung_name == RungName::library_fused_resident ? strong(line, options) : line) << '\n';
   }
   out << "  assumed: " << assumptions;
-  if (!a.analytic && !a.machine.is_device()) out << ",\n    " << assumptions_on_processor;
+  if (!a.analytic && !a.machine.is_device()) out << ", " << assumptions_on_processor;
   out << '\n';
   for (std::size_t i = 0; i < rung_count; ++i)
     if (a.rungs[i].raised.value > 0)
       out << fmt::format("  {} was raised by {} to the model floor\n", rung_label(static_cast<RungName>(i)),
                          time_text(a.rungs[i].raised));
-  if (std::any_of(a.rungs.begin(), a.rungs.end(), [](const Rung& rung) { return rung.saves_multiplications; }))
-    out << "  W plans of it save multiplications (Winograd, FFT);\n"
-           "    the floor and the rooflines assume direct algorithms\n";
+  const bool any_saves =
+      std::any_of(a.rungs.begin(), a.rungs.end(), [](const Rung& rung) { return rung.saves_multiplications; });
+  if (a.direct_floor && a[RungName::model_floor].bound && *a.direct_floor > *a[RungName::model_floor].bound)
+    out << fmt::format("  direct algorithms alone: at least {}{}\n", time_text(*a.direct_floor),
+                       any_saves ? " (plans with W go below)" : "");
+  if (any_saves) out << "  W plans of it save multiplications (Winograd, FFT)\n";
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 
@@ -291,7 +295,7 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
                        options.all ? plan : clipped(plan, rest - layer_width - 1));
     if (row.candidates.empty()) continue;
     out << row.signature << '\n';
-    write_candidates(out, row.candidates, row.floor);
+    write_candidates(out, row.candidates, row.direct_floor, row.least_floor);
     out << '\n';
   }
   if (shown < fused.size()) out << fmt::format("  ({} more: --all)\n", fused.size() - shown);

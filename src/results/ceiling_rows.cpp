@@ -23,15 +23,16 @@ namespace {
 /// What a layer demands from a machine.
 struct Demand {
   DataType type = DataType::f32;
-  Flops flops{};
+  Flops flops{}, least_flops{};  ///< of the direct algorithm, and of any
   Bytes read{}, written{};
+  [[nodiscard]] Flops flops_of(const Measurement& row) const { return row.saves_multiplications ? least_flops : flops; }
 };
 
 std::optional<Demand> demand_of(const std::string& signature) {
   try {
     const Layer layer = parse_layer(signature);
     const Cost c = cost(layer);
-    return Demand{arithmetic_type(layer), c.flops, c.weights + c.activations, c.written};
+    return Demand{arithmetic_type(layer), c.flops, c.least_flops, c.weights + c.activations, c.written};
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -246,8 +247,7 @@ std::string CeilingCheck::damage(const Measurement& row) {
   const auto& demand = state_->demand(row.signature);
   if (!demand) return {};
   const Ceilings& ceilings = state_->ceilings(row.threads);
-  const Seconds arithmetic =
-      row.saves_multiplications ? Seconds{} : ceilings.arithmetic_floor(demand->type, demand->flops);
+  const Seconds arithmetic = ceilings.arithmetic_floor(demand->type, demand->flops_of(row));
   const Seconds floor = std::max(arithmetic, ceilings.memory_floor(demand->read, demand->written));
   const double times = floor / least_counted(row);
   if (!(times > implausible)) return {};

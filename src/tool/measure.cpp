@@ -64,7 +64,8 @@ int run(const MeasureCommand& given) {
   for (const auto& entry : wanted) {
     LayerPlans plans{.layer = entry.layer,
                      .signature = LayerSignature(entry.layer).text(),
-                     .floor = layer_floor(entry.layer, ceilings)};
+                     .direct_floor = layer_floor(entry.layer, ceilings),
+                     .least_floor = layer_floor(entry.layer, ceilings, true)};
     if (const auto found = rows.find(plans.signature); found != rows.end()) plans.candidates = found->second;
     report.layers.push_back(std::move(plans));
   }

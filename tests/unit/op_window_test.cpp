@@ -286,6 +286,41 @@ TEST_CASE("The FLOPs of a convolution and of its gradient count in-range taps on
             }
 }
 
+TEST_CASE("Any algorithm needs a product for each output and each phase of the stride", "[op]") {
+  const auto products = [](std::int64_t size, std::int64_t kernel, std::int64_t pad, std::int64_t stride,
+                           std::int64_t dilation) {
+    return detail::Window{
+        .size = size, .kernel = kernel, .pad_begin = pad, .pad_end = pad, .stride = stride, .dilation = dilation}
+        .least_products();
+  };
+  CHECK(products(14, 3, 1, 1, 1) == 14);      // 14 outputs
+  CHECK(products(14, 3, 0, 1, 1) == 12);      // 12 outputs
+  CHECK(products(224, 7, 3, 2, 1) == 224);    // 112 outputs, even and odd taps
+  CHECK(products(56, 1, 0, 2, 1) == 28);      // one tap, one phase
+  CHECK(products(64, 2, 0, 4, 1) == 32);      // 16 outputs, two taps
+  CHECK(products(224, 16, 0, 16, 1) == 224);  // windows do not overlap: as many as taps
+  CHECK(products(14, 3, 4, 1, 4) == 14);      // a dilation interleaves filters
+  CHECK(products(15, 3, 2, 2, 2) == 8);       // all taps of a window are in one phase
+  CHECK(products(21, 3, 3, 2, 3) == 22);      // 11 outputs, with odd and with even elements
+  CHECK(products(7, 7, 0, 1, 1) == 7);        // an inner product
+  CHECK(products(1, 3, 10, 1, 1) == 3);       // 19 outputs, of which three read the element
+  CHECK(products(3, 5, 4, 1, 1) == 7);        // all 7 coefficients of a product of polynomials
+}
+
+TEST_CASE("Any algorithm needs 2 N K C products of outputs for a convolution and its gradient", "[op]") {
+  const auto least = [](const std::string& signature) { return cost(parse_layer(signature)).least_flops.value; };
+  CHECK(least("Conv/f32/x=2x8x14x14/w=16x8x3x3/pads=1x1x1x1") == 2.0 * 2 * 16 * 8 * 14 * 14);
+  CHECK(least("Conv/f32/x=1x8x14x14/w=16x8x3x3/pads=1x1x1x1/post=bias") == 2.0 * 16 * 8 * 14 * 14 + 16 * 14 * 14);
+  CHECK(least("Conv/f32/x=1x32x14x14/w=32x1x3x3/pads=1x1x1x1/group=32") == 2.0 * 32 * 14 * 14);
+  CHECK(least("Conv/f32/x=1x3x224x224/w=64x3x7x7/pads=3x3x3x3/strides=2x2") == 2.0 * 64 * 3 * 224 * 224);
+  CHECK(least("Conv/f32/x=1x8x7x7/w=16x8x7x7") == 2.0 * 16 * 8 * 49);
+  // Each of 14 x 14 elements in each of 2 x 2 phases.
+  CHECK(least("ConvTranspose/f32/x=1x8x14x14/w=8x16x4x4/pads=1x1x1x1/strides=2x2") == 2.0 * 16 * 8 * 28 * 28);
+  for (const std::string of : {"data", "weights"})
+    CHECK(least("ConvGradient/f32/of=" + of + "/x=2x8x14x14/w=16x8x3x3/pads=1x1x1x1") == 2.0 * 2 * 16 * 8 * 14 * 14);
+  CHECK(least("MatMul/f32/a=4x8/b=8x16") == 2.0 * 4 * 8 * 16);  // Strassen's algorithm is an assumption
+}
+
 TEST_CASE("A grouped convolution reads each weight once and each output once", "[op]") {
   const op::Conv conv{.x = {2, 8, 4, 4}, .w = {16, 2, 3, 3}, .group = 4, .post = {bias, {ElementwiseFn::add}}};
   const Cost cost = benanza::cost(conv);

@@ -28,7 +28,7 @@ struct Rung {
                               ///< timer's resolution and the wander of the processor's speed
   Seconds raised{};           ///< how much the rung was raised to the model floor
   bool common_rounds = true;  ///< false: a sum of per-row p10 of a database without rounds
-  bool saves_multiplications = false;  ///< one of its plans does (Winograd, FFT): direct algorithms take longer
+  bool saves_multiplications = false;  ///< one of its plans does (Winograd, FFT): it may lie below `direct_floor`
   /// Why a measured rung is not given although its layers have times; empty if it is given.
   std::string withheld{};
 };
@@ -75,17 +75,22 @@ struct LayerRow {
   std::int64_t untried = 0;               ///< rows that a budget left no time for; one of their plans may be faster
   std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only if requested
   Seconds p10{}, median{};                ///< one call, as bounded and as expected; the floor if modelled
-  Seconds floor{};                        ///< analytic: max(FLOPs / peak, memory floor)
+  /// Analytic: max(FLOPs / peak, memory floor), of direct algorithms and of any known algorithm.
+  Seconds direct_floor{}, least_floor{};
   Cost cost{};
   std::optional<WeightBytes> weights{};  ///< if the file stores its weights compressed; not for modelled layers
   std::optional<LookupBytes> lookup{};   ///< if it is a Gather of several rows
   bool critical = false;                 ///< on the critical path of the form's parallel rung
   [[nodiscard]] Seconds total() const { return p10 * static_cast<double>(count); }
-  /// Share of the roofline reached; empty if the floor is zero (all data may be in cache), and for a plan that saves
-  /// multiplications, since the roofline assumes the direct algorithm.
+  /// Whether its times are those of direct algorithms.
+  [[nodiscard]] bool is_direct() const {
+    return chosen && !chosen->saves_multiplications && !(bounding && bounding->saves_multiplications);
+  }
+  /// The roofline of its plan.
+  [[nodiscard]] Seconds floor() const { return is_direct() ? direct_floor : least_floor; }
+  /// Share of the roofline reached; empty if the floor is zero (all data may be in cache).
   [[nodiscard]] std::optional<double> of_roofline() const {
-    if (floor.value <= 0 || p10.value <= 0 || (chosen && chosen->saves_multiplications)) return std::nullopt;
-    return floor / p10;
+    return floor().value > 0 && p10.value > 0 ? std::optional(floor() / p10) : std::nullopt;
   }
 };
 
@@ -114,11 +119,10 @@ struct Analysis {
   Coverage coverage{}, coverage_fused{};
   std::vector<std::string> missing{};  ///< signatures, and why if plans failed; what is unknown about loops and sizes
   std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
-  std::vector<std::string> exempt{};   ///< rows whose plan saves multiplications
   std::array<Rung, rung_count> rungs{};
-  /// The part of the model floor that an engine that saves multiplications cannot beat either; empty if there is no
-  /// floor.
-  std::optional<Seconds> memory_floor{};
+  /// What the model floor would be if only direct algorithms existed. Not a rung: plans that save multiplications go
+  /// below it. Empty if there is no model floor.
+  std::optional<Seconds> direct_floor{};
   /// Totals by other accounting, for comparison with published ones (rules2019.hpp); none of them is a bound.
   std::map<std::string, Seconds> reference{};
   std::vector<LayerRow> rows{};  ///< by form, then by share of time: the partition of the expected figure

@@ -9,10 +9,12 @@
 
 namespace benanza {
 
-/// max(FLOPs / peak, memory floor) of a layer on its own buffers: the ceiling of its measured rows.
-[[nodiscard]] inline Seconds layer_floor(const Layer& layer, const Ceilings& ceilings) {
+/// max(FLOPs / peak, memory floor) of a layer on its own buffers: the ceiling of its measured rows. For plans that save
+/// multiplications, what every known algorithm needs counts.
+[[nodiscard]] inline Seconds layer_floor(const Layer& layer, const Ceilings& ceilings,
+                                         bool saves_multiplications = false) {
   const Cost c = cost(layer);
-  return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), c.flops),
+  return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), saves_multiplications ? c.least_flops : c.flops),
                   ceilings.memory_floor(c.weights + c.activations, c.written));
 }
 

@@ -13,7 +13,7 @@ namespace benanza {
 /// The least time of each unit as a share of the expected time of all fused layers. A share near 1 says that this unit
 /// is used as well as it can be. If both are low, the libraries or the layers' sizes are the limit.
 struct UnitShares {
-  double arithmetic = 0;  ///< FLOPs at the measured peaks of their types
+  double arithmetic = 0;  ///< FLOPs that the plans need, at the measured peaks of their types
   double memory = 0;      ///< bytes at the measured bandwidths
 };
 
@@ -25,7 +25,8 @@ struct UnitShares {
     if (row.form != Form::fused) continue;
     const auto count = static_cast<double>(row.count);
     const DataType type = arithmetic_type(parse_layer(row.signature));
-    arithmetic += count * analysis.ceilings.arithmetic_floor(type, row.cost.flops);
+    arithmetic +=
+        count * analysis.ceilings.arithmetic_floor(type, row.is_direct() ? row.cost.flops : row.cost.least_flops);
     memory += count * analysis.ceilings.memory_floor(row.cost.weights + row.cost.activations, row.cost.written);
     total += count * row.median;
   }

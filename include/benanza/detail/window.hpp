@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace benanza::detail {
 
@@ -32,14 +34,30 @@ struct Window {
   [[nodiscard]] constexpr std::int64_t in_range_taps(std::int64_t count) const {
     std::int64_t taps = 0;
     for (std::int64_t k = 0; k < kernel; ++k) {
-      const std::int64_t offset = k * dilation - pad_begin;  // reads o * stride + offset
-      const std::int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
-      const std::int64_t last = size - 1 - offset < 0 ? -1 : (size - 1 - offset) / stride;
-      const std::int64_t upper = last < count - 1 ? last : count - 1;
-      if (upper >= first) taps += upper - first + 1;
+      const auto [first, end] = in_range_positions(k, count);
+      taps += end - first;
     }
     return taps;
   }
+  /// The products that every algorithm needs for an axis with one filter on one channel, if transforms are free
+  /// (docs/measuring.md, "Convolutions by any algorithm"). Taps with equal offset modulo the stride form a phase; a
+  /// phase takes at least one product for each output position at which one of its taps reads a real element. A single
+  /// position needs one for each tap. At most `in_range_taps(count)`.
+  [[nodiscard]] constexpr std::int64_t least_products(std::int64_t count) const {
+    if (count <= 1) return in_range_taps(count);
+    const std::int64_t phases = stride / std::gcd(stride, dilation);
+    std::int64_t products = 0;
+    for (std::int64_t phase = 0; phase < std::min(kernel, phases); ++phase) {
+      std::int64_t counted_from = count;  // a later tap reads the same elements at earlier positions
+      for (std::int64_t k = phase; k < kernel; k += phases) {
+        const auto [first, end] = in_range_positions(k, counted_from);
+        products += end - first;
+        if (end > first) counted_from = first;
+      }
+    }
+    return products;
+  }
+  [[nodiscard]] constexpr std::int64_t least_products() const { return least_products(outputs()); }
   /// Elements that at least one window reads: fewer than `size` if the stride skips some. Taps with equal offset modulo
   /// the stride traverse the same elements, each over `outputs()` consecutive ones.
   [[nodiscard]] std::int64_t touched() const {
@@ -61,6 +79,17 @@ struct Window {
       behind[residue] = std::max(from, start + count);
     }
     return elements;
+  }
+
+ private:
+  /// Those of the first `count` output positions at which tap `k` reads a real element: from the first to before the
+  /// second number.
+  [[nodiscard]] constexpr std::pair<std::int64_t, std::int64_t> in_range_positions(std::int64_t k,
+                                                                                   std::int64_t count) const {
+    const std::int64_t offset = k * dilation - pad_begin;  // reads o * stride + offset
+    const std::int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+    const std::int64_t end = size - 1 - offset < 0 ? 0 : std::min(count, (size - 1 - offset) / stride + 1);
+    return {first, std::max(first, end)};
   }
 };
 

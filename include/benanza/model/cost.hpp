@@ -11,7 +11,8 @@ namespace benanza {
 
 struct Cost {
   std::int64_t macs = 0;  ///< nominal multiply-adds
-  Flops flops{};          ///< in-range taps only
+  Flops flops{};          ///< of the direct algorithm, in-range taps only
+  Flops least_flops{};    ///< of any known algorithm: less for convolutions and pools
   Bytes weights{};        ///< constant operands
   Bytes activations{};    ///< the other operands
   Bytes written{};
@@ -23,7 +24,9 @@ struct Cost {
 
 /// The cost of an operator from what it does.
 [[nodiscard]] inline Cost cost(const Arithmetic& arithmetic, const Operands& operands) {
-  Cost result{.macs = arithmetic.macs, .flops = {arithmetic.flops}};
+  Cost result{.macs = arithmetic.macs,
+              .flops = {arithmetic.flops},
+              .least_flops = {arithmetic.least_flops.value_or(arithmetic.flops)}};
   for (const auto& input : operands.inputs) {
     const Bytes bytes{static_cast<double>(input.touched_bytes())};
     (input.constant ? result.weights : result.activations) += bytes;

@@ -135,17 +135,20 @@ struct Conv {
 
   /// ONNX Conv: y[n,m,o] = sum over c, k of x[n, c, o * stride + k * dilation - pad] * w[m, c, k]. FLOPs are 2 N M
   /// C/group times the in-range (output, tap) pairs of each axis, plus one per element for each step of the epilogue.
+  /// Other algorithms need `Window::least_products` of each axis instead of the pairs.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t channels = checked_product(checked_product(x[0], w[0]), w[1]);
-    std::int64_t nominal = channels, in_range = channels;
+    std::int64_t nominal = channels, in_range = channels, least = channels;
     for (std::size_t i = 0; i + 2 < x.size(); ++i) {
       const auto axis = detail::window(x, i, w[i + 2], pads, strides, dilations);
       nominal = checked_product(nominal, checked_product(axis.outputs(), axis.kernel));
       in_range = checked_product(in_range, axis.in_range_taps());
+      least = checked_product(least, axis.least_products());
     }
+    const double steps = static_cast<double>(post.size()) * static_cast<double>(element_count(y()));
     return {.macs = nominal,
-            .flops = 2.0 * static_cast<double>(in_range) +
-                     static_cast<double>(post.size()) * static_cast<double>(element_count(y()))};
+            .flops = 2.0 * static_cast<double>(in_range) + steps,
+            .least_flops = 2.0 * static_cast<double>(least) + steps};
   }
 
   [[nodiscard]] constexpr bool consistent() const {

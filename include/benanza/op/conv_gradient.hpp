@@ -89,16 +89,19 @@ struct ConvGradient {
   }
 
   /// For each product x[n, c, o * stride + k * dilation - pad] * w[m, c, k] of the convolution there is one product of
-  /// dy with w, and one of dy with x: each gradient has as many multiply-adds as the convolution.
+  /// dy with w, and one of dy with x: each gradient has as many multiply-adds as the convolution. The same holds for
+  /// the least products of any algorithm: they are the rank of one trilinear form in x, w and dy.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const std::int64_t channels = checked_product(checked_product(x[0], w[0]), w[1]);
-    std::int64_t nominal = channels, in_range = channels;
+    std::int64_t nominal = channels, in_range = channels, least = channels;
     for (std::size_t i = 0; i + 2 < x.size(); ++i) {
       const auto axis = detail::window(x, i, w[i + 2], pads, strides, dilations);
       nominal = checked_product(nominal, checked_product(axis.outputs(), axis.kernel));
       in_range = checked_product(in_range, axis.in_range_taps());
+      least = checked_product(least, axis.least_products());
     }
-    return {.macs = nominal, .flops = 2.0 * static_cast<double>(in_range)};
+    return {
+        .macs = nominal, .flops = 2.0 * static_cast<double>(in_range), .least_flops = 2.0 * static_cast<double>(least)};
   }
 
   [[nodiscard]] constexpr bool consistent() const {

@@ -115,19 +115,21 @@ struct ConvTranspose {
   }
 
   /// ONNX ConvTranspose is the gradient of Conv: it has the same (output, tap) pairs with x and y exchanged, so the
-  /// in-range taps are those of the convolution that maps y to x.
+  /// in-range taps, and the least products of any algorithm, are those of the convolution that maps y to x.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const TensorShape out = y();
     const std::int64_t channels = checked_product(checked_product(x[0], x[1]), w[1]);
-    std::int64_t nominal = channels, in_range = channels;
+    std::int64_t nominal = channels, in_range = channels, least = channels;
     for (std::size_t i = 0; i + 2 < x.size(); ++i) {
       const auto axis = detail::window(out, i, w[i + 2], pads, strides, dilations);
       nominal = checked_product(nominal, checked_product(x[i + 2], axis.kernel));
       in_range = checked_product(in_range, axis.in_range_taps(x[i + 2]));
+      least = checked_product(least, axis.least_products(x[i + 2]));
     }
+    const double steps = static_cast<double>(post.size()) * static_cast<double>(element_count(out));
     return {.macs = nominal,
-            .flops = 2.0 * static_cast<double>(in_range) +
-                     static_cast<double>(post.size()) * static_cast<double>(element_count(out))};
+            .flops = 2.0 * static_cast<double>(in_range) + steps,
+            .least_flops = 2.0 * static_cast<double>(least) + steps};
   }
 
   [[nodiscard]] constexpr bool consistent() const {

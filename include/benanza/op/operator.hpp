@@ -87,8 +87,10 @@ struct Operands {
 struct Arithmetic {
   std::int64_t macs = 0;  ///< nominal multiply-adds of convolutions and matrix products, including taps in the padding:
                           ///< the figure usually quoted
-  double flops =
-      0;  ///< what has to be computed: in-range taps only, two per multiply-add, one per element-wise function
+  /// What the direct algorithm has to compute: in-range taps only, two per multiply-add, one per element-wise function.
+  double flops = 0;
+  /// What every known algorithm has to compute, if some save multiplications (Winograd, FFT). Empty: `flops`.
+  std::optional<double> least_flops{};
 };
 
 namespace detail {

@@ -104,12 +104,16 @@ struct Pool {
     return result;
   }
 
-  /// ONNX MaxPool, AveragePool, LpPool: one operation for each in-range tap.
+  /// ONNX MaxPool, AveragePool, LpPool: one operation for each in-range tap. Windows that overlap may share results
+  /// (running sums), so that other algorithms need `Window::least_products` of each axis.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    std::int64_t taps = checked_product(x[0], x[1]);
-    for (std::size_t i = 0; i + 2 < x.size(); ++i)
-      taps = checked_product(taps, detail::window(x, i, kernel[i], pads, strides, dilations).in_range_taps());
-    return {.flops = static_cast<double>(taps)};
+    std::int64_t taps = checked_product(x[0], x[1]), least = taps;
+    for (std::size_t i = 0; i + 2 < x.size(); ++i) {
+      const auto axis = detail::window(x, i, kernel[i], pads, strides, dilations);
+      taps = checked_product(taps, axis.in_range_taps());
+      least = checked_product(least, axis.least_products());
+    }
+    return {.flops = static_cast<double>(taps), .least_flops = static_cast<double>(least)};
   }
 
   [[nodiscard]] constexpr bool consistent() const {

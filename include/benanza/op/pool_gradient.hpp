@@ -89,14 +89,17 @@ struct PoolGradient {
   }
 
   /// Maximum: each element of dy is added once. Average: each in-range tap is an addition, and each element is divided
-  /// by a count once.
+  /// by a count once. Running sums need fewer additions, as in Pool.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
     const auto results = static_cast<double>(element_count(y()));
     if (mode == PoolMode::max) return {.flops = results};
-    std::int64_t taps = checked_product(x[0], x[1]);
-    for (std::size_t i = 0; i + 2 < x.size(); ++i)
-      taps = checked_product(taps, detail::window(x, i, kernel[i], pads, strides, dilations).in_range_taps());
-    return {.flops = static_cast<double>(taps) + results};
+    std::int64_t taps = checked_product(x[0], x[1]), least = taps;
+    for (std::size_t i = 0; i + 2 < x.size(); ++i) {
+      const auto axis = detail::window(x, i, kernel[i], pads, strides, dilations);
+      taps = checked_product(taps, axis.in_range_taps());
+      least = checked_product(least, axis.least_products());
+    }
+    return {.flops = static_cast<double>(taps) + results, .least_flops = static_cast<double>(least) + results};
   }
 
   [[nodiscard]] constexpr bool consistent() const {

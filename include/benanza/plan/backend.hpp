@@ -59,8 +59,8 @@ class Plan {
   [[nodiscard]] const std::vector<Layout>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<Layout>& outputs() const { return outputs_; }
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
-  /// Saves multiplications compared with the direct algorithm (Winograd, FFT): exempt from the floors, raises no
-  /// ceiling.
+  /// Saves multiplications compared with the direct algorithm (Winograd, FFT): not held against direct floors, raises
+  /// no ceiling.
   [[nodiscard]] bool saves_multiplications() const { return saves_multiplications_; }
   /// Largest accepted difference from the reference, relative to the largest magnitude of the sampled outputs.
   [[nodiscard]] double tolerance() const { return tolerance_; }

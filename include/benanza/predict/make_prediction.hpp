@@ -111,7 +111,8 @@ class LayerPredictor {
         .signature = row.signature, .count = row.count, .node = row.nodes.empty() ? "" : row.nodes.front()};
     const Layer layer = parse_layer(row.signature);
     const bool saves = row.chosen && row.chosen->saves_multiplications;
-    made.floor = floor_of(layer, saves);
+    made.floor =
+        layer_floor(layer, target_.record.ceilings, saves);  // what saves on the origin may do so on the target
     if (row.status == Status::measured && row.chosen) made.origin = row.median;
     if (const auto found = target_.rows.find(row.signature); found != target_.rows.end()) {
       made.method = PredictionMethod::measured;
@@ -138,14 +139,6 @@ class LayerPredictor {
   }
 
  private:
-  /// A plan that saves multiplications on the origin may do so on the target: only memory bounds it.
-  [[nodiscard]] Seconds floor_of(const Layer& layer, bool saves) const {
-    const Ceilings& ceilings = target_.record.ceilings;
-    if (!saves) return layer_floor(layer, ceilings);
-    const Cost c = cost(layer);
-    return ceilings.memory_floor(c.weights + c.activations, c.written);
-  }
-
   void by_ratio(PredictedLayer& made) const {
     if (target_.ratios.empty()) return;
     const auto found = target_.ratios.find(features_of(made.signature, *made.origin));

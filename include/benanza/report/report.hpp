@@ -139,7 +139,8 @@ void write_csv(std::ostream& out, const MachineReport& report);
 struct LayerPlans {
   Layer layer{};
   std::string signature{};
-  Seconds floor{};                        ///< max(FLOPs / peak, memory floor)
+  /// max(FLOPs / peak, memory floor), of direct algorithms and of any known algorithm.
+  Seconds direct_floor{}, least_floor{};
   std::vector<Measurement> candidates{};  ///< fastest first, excluded ones last
 };
 /// Report of `measure`.

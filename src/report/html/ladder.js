@@ -2,7 +2,7 @@
 // The ladder of bounds as bars, with uncertainty and median; and what its rungs mean.
 
 const meanings = {
-  model_floor: ["any schedule and any fusion", "FLOPs over peak, or inputs, weights and outputs over bandwidth, whichever is more. Holds for any schedule and any fusion in this arithmetic type with direct algorithms."],
+  model_floor: ["any schedule and any fusion", "FLOPs over peak, or inputs, weights and outputs over bandwidth, whichever is more. Holds for any schedule and any fusion in this arithmetic type, with direct matrix products and any convolution algorithm."],
   roofline_parallel: ["any number of streams", "The critical path of the roofline's times without weights. Holds for engines with any number of streams that do not pipeline tiles across groups."],
   roofline: ["one group after the other", "For each group the larger of FLOPs over peak and compulsory bytes over bandwidth, summed. Holds for engines that finish one group before they start the next."],
   library_fused_parallel: ["fused, branches side by side", "Measured library calls, fused, with branches side by side: the larger of critical path and work over threads."],
@@ -22,12 +22,13 @@ function ladderOf(model) {
     bound: model.bounds_ms[name],
     median: model.median_ms[name],
     uncertainty: model.uncertainty[name],
+    saves: (model.saves_multiplications || []).includes(name),
     group: name === "roofline_memory" ? "hint" : name.startsWith("library") || name === "witness" ? "measured" : "analytic",
   }));
 }
 
 function boundText(rung) {
-  return timeText(rung.bound) + (rung.uncertainty === undefined ? "" : ` ± ${percent(rung.uncertainty)}`);
+  return timeText(rung.bound) + (rung.uncertainty === undefined ? "" : ` ± ${percent(rung.uncertainty)}`) + (rung.saves ? " W" : "");
 }
 
 function drawLadder(model, width) {
@@ -60,6 +61,13 @@ function drawLadder(model, width) {
   return picture;
 }
 
+/// What direct algorithms need, if others need less, and which rungs hold such plans.
+function directText(model) {
+  const direct = model.bounds_ms.direct_floor, saving = model.saves_multiplications || [];
+  if (!(direct > model.bounds_ms.model_floor)) return "";
+  return ` Direct algorithms alone take at least ${timeText(direct)}` + (saving.length ? `; plans that save multiplications (Winograd, FFT) go below, in rungs with W.` : ".");
+}
+
 function ladderSection(model) {
   const raised = Object.entries(model.raised_ms).map(([name, ms]) => `${spaced(name)} was raised by ${timeText(ms)} to the model floor.`);
   const unknown = data.rungs.filter((name) => model.bounds_ms[name] === null || model.bounds_ms[name] === undefined);
@@ -67,7 +75,7 @@ function ladderSection(model) {
   return section("Ladder of bounds", null,
     responsive((width) => drawLadder(model, width)),
     el("p", { class: "note" }, "Bar: the bound, for measured rungs the tenth percentile of rounds. Whisker: its uncertainty. Thin line: the median, which is the time to expect. Grey: analytic; blue: measured; hollow: an indication.",
-      raised.map((text) => " " + text),
+      raised.map((text) => " " + text), directText(model),
       !model.common_rounds && measured.length > 0 && " No run timed all rows together: measured rungs are sums of each row's tenth percentile.",
       unknown.length > 0 && ` Not given here: ${unknown.map(spaced).join(", ")}.`),
     el("details", {}, el("summary", {}, "What the rungs mean"),

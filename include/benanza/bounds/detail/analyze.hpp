@@ -3,65 +3,61 @@
 #pragma once
 
 #include <benanza/bounds/analyze.hpp>
-#include <benanza/bounds/detail/bounds.hpp>
+#include <benanza/bounds/detail/branches.hpp>
+#include <benanza/bounds/detail/ladder.hpp>
+#include <benanza/bounds/detail/layer_rows.hpp>
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
-#include <benanza/bounds/detail/stored_weights.hpp>
 #include <benanza/bounds/detail/timed_graph.hpp>
-#include <benanza/detail/quantile.hpp>
 #include <benanza/model/model_layers.hpp>
-#include <benanza/results/expected_time.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace benanza {
 
 namespace detail {
 
-/// The rows of one form: unique layers with the plans that are expected to be fastest, and the rows that bound them.
-/// Members of `graph` are occurrences of `single`.
-inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph& single, const FormPlan& plan,
-                                       const RowTimes& times, const Ceilings& ceilings, const CriticalPath& path) {
-  std::map<std::string, LayerRow> rows;
+/// For each If, the times of its branches in the `library` rung, the cheapest of which is in the bound.
+inline std::vector<std::string> choices(const LayerGraph& graph, const FormPlan& plan) {
+  std::vector<double> amounts;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    const Occurrence& at = graph.layers[i];
-    for (const auto& part : plan.parts[i]) {
-      auto [entry, added] = rows.try_emplace(part.signature);
-      LayerRow& row = entry->second;
-      if (added) {
-        row.signature = part.signature;
-        row.form = graph.form;
-        row.cost = cost(part.layer);
-        row.floor = layer_floor(part.layer, ceilings);
-        row.status = part.status;
-        row.reason = part.status == Status::measured ? "" : times.reason(part.signature);
-        row.p10 = row.median = part.floor;
-        row.untried = times.untried(part.signature);
-        row.most_threads = times.most_threads(part.signature);
-        row.lookup = lookup_bytes(part.layer);
-        if (part.best) {
-          const BestRows::Of &bound = part.best->bound, &expected = part.best->expected;
-          row.chosen = *expected.fastest;
-          if (bound.fastest != expected.fastest) row.bounding = *bound.fastest;
-          if (expected.cold) row.cold = *expected.cold;
-          row.median = expected_time(*expected.fastest);
-          row.p10 = p10(*bound.fastest);
-        }
-      }
-      const auto weights = part.status == Status::modelled ? std::nullopt : stored_weights(single, at, part);
-      if (weights && (!row.weights || weights->stored < row.weights->stored)) row.weights = weights;
-      row.count += at.repeat;
-      if (part.node < at.nodes.size()) row.nodes.push_back(at.nodes[part.node]);
-      row.critical = row.critical || path.on_path[i];
-    }
+    Seconds sum{};
+    for (const auto& part : plan.parts[i]) sum += part.time(Figure::bound);
+    amounts.push_back(sum.value * static_cast<double>(graph.layers[i].repeat));
   }
-  std::vector<LayerRow> result;
-  for (auto& [signature, row] : rows) result.push_back(std::move(row));
-  std::stable_sort(result.begin(), result.end(),
-                   [](const LayerRow& a, const LayerRow& b) { return a.total() > b.total(); });
+  const ResolvedChoices resolved = resolve(graph, amounts);
+  std::vector<std::string> result;
+  for (std::size_t c = 0; c < graph.choices.size(); ++c) {
+    const Choice& choice = graph.choices[c];
+    std::string text = "'" + choice.node + "' (If):";
+    for (std::size_t b = 0; b < choice.labels.size(); ++b) {
+      text += (b ? ", " : " ") + choice.labels[b] + " " + std::to_string(resolved.totals[c][b] * 1e3) + " ms";
+      if (b == resolved.taken[c]) text += " (in the bound)";
+    }
+    result.push_back(text);
+  }
   return result;
+}
+
+/// Critical path at expected times.
+inline CriticalPath expected_path(const LayerGraph& graph, const FormPlan& plan) {
+  std::vector<double> amounts;
+  for (const auto& parts : plan.parts) {
+    Seconds sum{};
+    for (const auto& part : parts) sum += part.time(Figure::expected);
+    amounts.push_back(sum.value);
+  }
+  return longest(graph, amounts);
+}
+
+/// Critical path at analytic times without weights; for the fused form that of `roofline_parallel`.
+inline CriticalPath floor_path(const LayerGraph& graph, const FormPlan& plan) {
+  return longest(graph, values_of(plan.floors_without_weights));
 }
 
 inline bool same_calls(const FormPlan& a, const FormPlan& b) {
@@ -70,30 +66,6 @@ inline bool same_calls(const FormPlan& a, const FormPlan& b) {
                       [](const Part& p, const Part& q) { return p.signature == q.signature; });
   };
   return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same);
-}
-
-inline Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
-  Coverage result;
-  std::array<double, 4> time{}, flops{};
-  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    const auto status = static_cast<std::size_t>(plan.status[i]);
-    const auto repeat = static_cast<double>(graph.layers[i].repeat);
-    result.count[status] += graph.layers[i].repeat;
-    for (const auto& part : plan.parts[i]) {
-      time[status] += repeat * part.time(Figure::expected).value;
-      flops[status] += repeat * cost(part.layer).flops.value;
-    }
-  }
-  double all_time = 0, all_flops = 0;
-  for (std::size_t s = 0; s < 4; ++s) {
-    all_time += time[s];
-    all_flops += flops[s];
-  }
-  for (std::size_t s = 0; s < 4; ++s) {
-    result.time_share[s] = all_time > 0 ? time[s] / all_time : 0;
-    result.flops_share[s] = all_flops > 0 ? flops[s] / all_flops : 0;
-  }
-  return result;
 }
 
 inline void add_signatures(const LayerGraph& graph, std::set<std::string>& needed) {
@@ -152,13 +124,13 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   result.coverage = coverage(model.single, plans.single);
   result.coverage_fused = coverage(model.fused, plans.fused);
 
-  const Bounds bounds{model, bound_plans, plans, times, result.ceilings, result.threads, device};
-  result.rungs = bounds.ladder();
-  if (result[RungName::model_floor].bound) result.memory_floor = bounds.model_memory_floor();
+  const LadderInput in{model, bound_plans, plans, times, result.ceilings, result.threads, device};
+  result.rungs = ladder(in);
+  result.direct_floor = direct_floor(in);
   if (options.analytic)
     for (auto& rung : result.rungs)
       if (rung.median) rung = {};  // only measured ones have a median
-  result.choices = bounds.choices();
+  result.choices = choices(model.single, bound_plans.single);
 
   const auto add_missing = [&](const std::string& signature) {
     const std::string reason = times.reason(signature);
@@ -168,18 +140,16 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   };
   for (const auto* form : {&model.single, &model.fused}) {
     const FormPlan& plan = form == &model.single ? plans.single : plans.fused;
-    const CriticalPath path = bounds.path(*form, plan);
+    const CriticalPath path = expected_path(*form, plan);
     for (auto& row : make_rows(*form, model.single, plan, times, result.ceilings, path)) {
       if (row.status == Status::missing) add_missing(row.signature);
-      for (const auto& measured : {row.chosen, row.bounding})
-        if (measured && measured->saves_multiplications) result.exempt.push_back(measured->name());
       result.rows.push_back(std::move(row));
     }
-    result.graphs.push_back(timed_graph(*form, plan, result.rows, path, bounds.floor_path(*form, plan)));
+    result.graphs.push_back(timed_graph(*form, plan, result.rows, path, floor_path(*form, plan)));
   }
   if (!same_calls(plans.fused, bound_plans.fused))
     result.bound_rows = make_rows(model.fused, model.single, bound_plans.fused, times, result.ceilings,
-                                  bounds.path(model.fused, bound_plans.fused));
+                                  expected_path(model.fused, bound_plans.fused));
   if (options.candidates) {
     const auto all = results.newest_rows();
     for (auto& row : result.rows)

@@ -37,8 +37,8 @@ struct Part {
     return has_cold ? std::max(time(figure), time_of(*best->of(figure).cold, figure)) : time(figure);
   }
 };
-/// The time of a part that the cheapest partition minimises.
-using PartTime = Seconds (Part::*)(Figure) const;
+/// Which time of a part the cheapest partition minimises.
+enum class Weights : std::uint8_t { cached, cold };
 
 struct FormPlan {
   std::vector<std::vector<Part>> parts{};  ///< for each occurrence; empty for a free one
@@ -46,8 +46,8 @@ struct FormPlan {
   std::vector<Seconds> whole_floors{};     ///< analytic time of the whole occurrence: the least over its partitions
   // The same for the part of the occurrence that is needed:
   std::vector<Seconds> floors{}, floors_without_weights{};
-  std::vector<double> flops{};
-  std::vector<std::string> untried{};  ///< signatures of calls for a group that have no time yet
+  std::vector<double> flops{}, direct_flops{};  ///< that any algorithm and that the direct algorithm has to compute
+  std::vector<std::string> untried{};           ///< signatures of calls for a group that have no time yet
 };
 
 /// p10 of one call for a bound: over common rounds or samples, without launches.
@@ -60,7 +60,7 @@ struct FormPlan {
 
 [[nodiscard]] FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings);
 [[nodiscard]] FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                                  const RowTimes& times, const Ceilings& ceilings, Figure figure, PartTime time);
+                                  const RowTimes& times, const Ceilings& ceilings, Figure figure, Weights weights);
 
 /// The cheapest partitions of both forms for one figure.
 struct FormPlans {
@@ -79,8 +79,14 @@ inline Seconds occurrence_floor(const Occurrence& at, const Work& work, const Ce
 inline Seconds whole_floor(const Occurrence& at, Flops flops, const Ceilings& ceilings) {
   return occurrence_floor(at, {flops, at.read_weights, at.read_activations, at.written}, ceilings);
 }
+/// The part of `flops`, which count the direct algorithm, that every known algorithm needs.
+inline Flops least_of(Flops flops, const Layer& layer) {
+  const Cost c = cost(layer);
+  return c.flops.value > 0 ? flops * (c.least_flops / c.flops) : flops;
+}
 inline Seconds needed_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
   Work work = at.needed;
+  work.flops = least_of(work.flops, at.layer);
   if (!with_weights) work.weights = {};
   return occurrence_floor(at, work, ceilings);
 }
@@ -142,14 +148,15 @@ inline Seconds p10(const Measurement& row) {
 
 /// An occurrence as one call.
 inline void plan_call(FormPlan& plan, const Occurrence& at, const RowTimes& times, const Ceilings& ceilings) {
-  const Seconds floor = whole_floor(at, cost(at.layer).flops, ceilings);
+  const Seconds floor = whole_floor(at, cost(at.layer).least_flops, ceilings);
   plan.parts.emplace_back();
   if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
   plan.status.push_back(worst(plan.parts.back()));
   plan.whole_floors.push_back(floor);
   plan.floors.push_back(needed_floor(at, ceilings, true));
   plan.floors_without_weights.push_back(needed_floor(at, ceilings, false));
-  plan.flops.push_back(at.needed.flops.value);
+  plan.flops.push_back(least_of(at.needed.flops, at.layer).value);
+  plan.direct_flops.push_back(at.needed.flops.value);
 }
 
 inline FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
@@ -159,8 +166,10 @@ inline FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, cons
 }
 
 inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                           const RowTimes& times, const Ceilings& ceilings, Figure figure, PartTime time) {
-  const auto time_of_part = [&](const Part& part) { return (part.*time)(figure); };
+                           const RowTimes& times, const Ceilings& ceilings, Figure figure, Weights weights) {
+  const auto time_of_part = [&](const Part& part) {
+    return weights == Weights::cold ? part.cold_time(figure) : part.time(figure);
+  };
   FormPlan plan;
   for (const auto& at : fused.layers) {
     if (at.members.empty()) {
@@ -170,18 +179,20 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
     std::vector<Prefix> done(at.members.size() + 1);
     done[0].reachable = true;
     Seconds whole{}, floor{}, floor_without{};
-    double flops = 0;
+    double flops = 0, direct_flops = 0;
     for (auto member : at.members) {
       whole += single_plan.whole_floors[member];
       floor += single_plan.floors[member];
       floor_without += single_plan.floors_without_weights[member];
       flops += single_plan.flops[member];
+      direct_flops += single_plan.direct_flops[member];
     }
     if (at.members.size() > 1 || !at.pieces.empty()) {
-      whole = std::min(whole, whole_floor(at, group_flops(at, single), ceilings));
+      whole = std::min(whole, whole_floor(at, least_of(group_flops(at, single), at.layer), ceilings));
       floor = std::min(floor, needed_floor(at, ceilings, true));
       floor_without = std::min(floor_without, needed_floor(at, ceilings, false));
-      flops = std::min(flops, at.needed.flops.value);
+      flops = std::min(flops, least_of(at.needed.flops, at.layer).value);
+      direct_flops = std::min(direct_flops, at.needed.flops.value);
     }
     bool untried = false;
     std::size_t node = 0;
@@ -190,7 +201,7 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
         for (const auto& piece : at.pieces) {
           if (piece.first != i) continue;
           Part part = make_part(piece.layer, times, ceilings,
-                                piece.count == at.members.size() ? whole : layer_floor(piece.layer, ceilings));
+                                piece.count == at.members.size() ? whole : layer_floor(piece.layer, ceilings, true));
           part.node = node;
           part.first = i;
           part.count = piece.count;
@@ -222,17 +233,18 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
     plan.floors.push_back(floor);
     plan.floors_without_weights.push_back(floor_without);
     plan.flops.push_back(flops);
+    plan.direct_flops.push_back(direct_flops);
   }
   return plan;
 }
 
 inline FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings, Figure figure) {
   FormPlans plans{.single = plan_single(model.single, times, ceilings)};
-  const auto fused = [&](PartTime time) {
-    return plan_fused(model.fused, model.single, plans.single, times, ceilings, figure, time);
+  const auto fused = [&](Weights weights) {
+    return plan_fused(model.fused, model.single, plans.single, times, ceilings, figure, weights);
   };
-  plans.fused = fused(&Part::time);
-  plans.resident = fused(&Part::cold_time);
+  plans.fused = fused(Weights::cached);
+  plans.resident = fused(Weights::cold);
   return plans;
 }
 
