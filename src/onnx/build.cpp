@@ -419,6 +419,8 @@ void Builder::note_constant(const Step& step) {
 
 void Builder::emit(Step& step, std::vector<Value> values, Types types) {
   Frame& frame = step.scope.frame;
+  if (!step.constant && !values.empty())
+    if (const auto operand = unchanged_operand(step, values[0])) return alias(step, 0, *step.inputs[*operand]);
   if (!step.constant && step.merge && merged(step)) return;
   std::vector<ValueId> origins;
   double stored = 0;

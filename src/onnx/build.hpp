@@ -100,6 +100,7 @@ class Builder {
   [[nodiscard]] static std::vector<ValueId> origins_of(const Step& step);
   void note_constant(const Step& step);
   [[nodiscard]] static bool passes_on(const Step& step, const Value& y);
+  [[nodiscard]] static std::optional<std::size_t> unchanged_operand(const Step& step, const Value& y);
   void emit(Step& step, std::vector<Value> values, Types types);
   [[nodiscard]] bool merged(Step& step);
   [[nodiscard]] std::vector<std::size_t> identities_of(Frame& frame, const Node& node, const Ids& inputs);

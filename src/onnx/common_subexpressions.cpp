@@ -2,6 +2,7 @@
 // Common subexpressions: nodes that compute what an earlier node has computed are merged with it.
 #include "build.hpp"
 #include "same_bodies.hpp"
+#include <benanza/detail/node.hpp>
 
 #include <onnx/defs/schema.h>
 
@@ -79,6 +80,25 @@ bool Builder::passes_on(const Step& step, const Value& y) {
   if (node.opset < 11) return are_all(node.attribute<Dims>(node.opset < 2 ? "paddings" : "pads", {}), 0);
   const auto pads = given(1);
   return pads && values[*pads].literal && are_all(values[*pads].literal->ints, 0);
+}
+
+/// The operand that is the result of arithmetic with a neutral number: x + 0, x - 0, x * 1, x / 1 or x ^ 1.
+std::optional<std::size_t> Builder::unchanged_operand(const Step& step, const Value& y) {
+  constexpr std::array<std::string_view, 6> names{"Add", "Sum", "Sub", "Mul", "Div", "Pow"};
+  const std::string& type = step.node.op_type;
+  if (!step.node.domain.empty() || std::find(names.begin(), names.end(), type) == names.end()) return std::nullopt;
+  if (step.inputs.size() != 2 || !step.inputs[0] || !step.inputs[1]) return std::nullopt;
+  const auto& values = step.scope.frame.graph.values;
+  const double neutral = type == "Mul" || type == "Div" || type == "Pow" ? 1 : 0;
+  const bool commutes = type == "Add" || type == "Sum" || type == "Mul";
+  for (const std::size_t k : {0U, 1U}) {
+    const Value &x = values[*step.inputs[k]], &other = values[*step.inputs[1 - k]];
+    if (k == 1 && !commutes) continue;
+    if (benanza::detail::scalar(other) == neutral && !other.trained && !x.constant && !x.data_dependent &&
+        x.dims == y.dims && x.type == y.type)
+      return k;
+  }
+  return std::nullopt;
 }
 
 /// Equal integers and equal scalars are one operand, wherever they are stored. So are a value and its unchanged copy.
