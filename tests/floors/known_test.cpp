@@ -345,7 +345,7 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                 2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
   }
   SECTION("a window of 32, of which the last token is read: 32 keys and values") {
-    // Two heads; the pairs of the first model are not scaled.
+    // Two heads; the pairs of the first model are not scaled, and its scores start with the mask.
     const Matrix window{"m", 128, 128, [](auto r, auto c) { return c > r || r - c > 31 ? hidden : 0.0F; }};
     const std::string last = " <int64[1] a = {127}, int64[1] b = {128}, int64[1] axes = {2}> { ";
     const double reads = (2 * 8 + 2 * 2 * 32 * 8) * 4;
@@ -355,7 +355,7 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                                  "c = MatMul(q, k) d = Add(c, m) p = Softmax<axis = -1>(d) h = MatMul(p, v) "
                                  "y = Slice(h, a, b, axes) }",
                              {window}),
-                2 * 32 * (of_pair - 1), reads);
+                2 * 32 * (of_pair - 2), reads);
     check_known(known_layers("(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) => "
                              "(float[1, 2, 1, 8] y)" +
                                  last + "h = Attention(q, k, v, m) y = Slice(h, a, b, axes) }",
@@ -452,14 +452,14 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
 
 TEST_CASE("a mask that is small enough to be computed hides scores like a large one", "[floors]") {
   // 2 heads of depth 8, 16 tokens: 16 * 17 / 2 pairs per head. A pair takes 2 * (8 + 8) operations for the products and
-  // 6 for mask and softmax.
+  // 5 for the softmax. The sum of a score starts with the mask.
   const auto check_masked = [](const std::string& mask) {
     check_known(known_layers("(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => "
                              "(float[1, 2, 16, 8] y) <float low = {-10000}, float zero = {0}, bool yes = {1}, "
                              "int64 start = {0}, int64 end = {16}, int64 one = {1}, int64[1] last = {1}, "
                              "int64[2] size = {16, 16}> { t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) " +
                              mask + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }"),
-                2 * 16 * 17 / 2 * (2 * 16 + 6), 3 * 2 * 16 * 8 * 4);
+                2 * 16 * 17 / 2 * (2 * 16 + 5), 3 * 2 * 16 * 8 * 4);
   };
   SECTION("a triangle of a tensor that has one number in all places") {
     check_masked("f = Expand(low, size) m = Trilu<upper = 1>(f, one)");
@@ -480,7 +480,8 @@ TEST_CASE("a mask that is small enough to be computed hides scores like a large 
 }
 
 TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask itself", "[floors]") {
-  // 2 heads of depth 8. A pair takes 2 * (8 + 8) operations for the products and 6 for mask and softmax.
+  // 2 heads of depth 8. A pair takes 2 * (8 + 8) operations for the products and 5 for the softmax. The sum of a score
+  // starts with the mask.
   const auto check_masked = [](const std::string& mask, const Matrix& stored, std::int64_t keys, double pairs) {
     const std::string shape = "float[1, 2, " + std::to_string(keys) + ", 8] ";
     check_known(known_layers("(float[1, 2, 128, 8] q, " + shape + "k, " + shape +
@@ -491,7 +492,7 @@ TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask 
                                  "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) " +
                                  mask + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }",
                              {stored}),
-                2 * pairs * (2 * 16 + 6), 2 * 8 * 4 * (128 + 2 * static_cast<double>(keys)));
+                2 * pairs * (2 * 16 + 5), 2 * 8 * 4 * (128 + 2 * static_cast<double>(keys)));
   };
   SECTION("rows 32 to 159: 96 of them see 33 to 128 of 128 keys, and 32 see all") {
     check_masked("r = Range(begin, end, one) m = Gather(stored, r)",
@@ -521,8 +522,9 @@ TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask 
 }
 
 TEST_CASE("a choice between two numbers that hide a score hides it whatever the condition is", "[floors]") {
-  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs per head, each with 2 * (8 + 8) operations, and 6 for mask and
-  // softmax. An element of the mask, which both heads share, takes an addition, a comparison and a choice.
+  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs per head, each with 2 * (8 + 8) operations, and 5 for the
+  // softmax. The sum of a score starts with the mask. An element of the mask, which both heads share, takes an
+  // addition, a comparison and a choice.
   const double places = 128 * 129 / 2;
   check_known(known_layers(R"((float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v,
       float[1, 1, 1, 128] given) => (float[1, 2, 128, 8] y) <float low = {-10000}, float zero = {0},
@@ -530,7 +532,7 @@ TEST_CASE("a choice between two numbers that hide a score hides it whatever the 
         t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) f = Expand(low, size) u = Trilu<upper = 1>(f, one)
         s = Add(u, given) e = Equal(s, zero) m = Where(e, low, u) d = Add(a, m) p = Softmax<axis = -1>(d)
         y = MatMul(p, v) })"),
-              2 * places * (2 * 16 + 6) + 3 * places, 3 * 2 * 128 * 8 * 4 + 128 * 4 + 2 * 4);
+              2 * places * (2 * 16 + 5) + 3 * places, 3 * 2 * 128 * 8 * 4 + 128 * 4 + 2 * 4);
 }
 
 TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself", "[floors]") {
@@ -551,7 +553,7 @@ TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself"
   };
   const std::string padded = "s = Add(u, given) e = Equal(s, zero) w = Where(e, low, u) ";
   const auto check_masked = [&](const ModelLayers& model) {
-    check_known(model, 2 * places * (2 * 16 + 6) + 3 * places, reads);
+    check_known(model, 2 * places * (2 * 16 + 5) + 3 * places, reads);
   };
   SECTION("by 16,384 indices that are computed") {
     check_masked(known_layers(masked(padded + R"(j = Range(start, end, one) r = Reshape(j, column) c = Reshape(j, row)
@@ -579,7 +581,7 @@ TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself"
         s = Add(l, g) e = Equal(s, zero) w = Where(e, low, l) j = Range(start, end, one)
         h = Slice(j, none, half, none) o = Transpose<perm = [3, 0, 1, 2]>(u) x = Transpose<perm = [3, 0, 1, 2]>(w)
         i = Unsqueeze(h, last) n = ScatterND(o, i, x) m = Transpose<perm = [1, 2, 3, 0]>(n))"));
-    check_known(model, 2 * places * (2 * 16 + 6) + 3 * (64 * 65 / 2 + 64 * 64), reads - 64 * 4);
+    check_known(model, 2 * places * (2 * 16 + 5) + 3 * (64 * 65 / 2 + 64 * 64), reads - 64 * 4);
   }
   SECTION("of which a part is added") {
     check_masked(known_layers(masked(padded + "m = Slice(w, none, whole, last)")));

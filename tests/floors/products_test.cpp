@@ -174,15 +174,15 @@ TEST_CASE("a matrix times its own transposition is symmetric", "[floors]") {
 }
 
 TEST_CASE("a gated product counts its gate, and no bias that it lacks", "[floors]") {
-  // Two products of 16 rows and 128 columns, and a bias of the first; at each element a SiLU and a multiplication. The
-  // single form counts the SiLU's two nodes, the fused form counts one function.
+  // Two products of 16 rows and 128 columns, and a bias with which the sums of the first start; at each element a SiLU
+  // and a multiplication. The single form counts the SiLU's two nodes, the fused form counts one function.
   const benanza::ModelLayers model = least_layers(
       "(float[16, 64] x) => (float[16, 128] y) { u = MatMul(x, v) p = MatMul(x, w) q = Add(p, b) s = Sigmoid(q) "
       "t = Mul(q, s) y = Mul(t, u) }",
       {{"v", f32, {64, 128}}, {"w", f32, {64, 128}}, {"b", f32, {128}}});
   double fused = 0;
   for (const auto& at : model.fused.layers) fused += at.needed.flops.value;
-  CHECK(fused == 2 * 2.0 * 16 * 64 * 128 + 16 * 128 * (1 + 2));
+  CHECK(fused == 2 * 2.0 * 16 * 64 * 128 + 16 * 128 * 2);
 }
 
 }  // namespace products_and_sums

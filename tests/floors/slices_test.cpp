@@ -142,7 +142,7 @@ TEST_CASE("what depends on constants and the number of the pass is known before 
   }
   SECTION("random numbers are not known") {
     const auto drawn = model("50", "t = Cast<to = 1>(i) a = Mul(t, f) u = RandomUniformLike(a) p = MatMul(u, v)");
-    check_least(drawn, {50 * 2 * macs + 50 * 64, row + square, row});
+    check_least(drawn, {50 * 2 * macs, row + square, row});  // each product starts with what is added
   }
 }
 

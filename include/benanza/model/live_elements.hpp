@@ -231,6 +231,7 @@ class LiveElements {
       whole = false;
       readers.insert(title(node) + " makes elements that are known or equal");
     }
+    if (!parts.empty()) share.made = parts.front().share();
     if (any && unread) readers.insert(title(node) + " has a result that nothing reads");
     const double ahead = detail::passes_ahead(graph, node, known);
     if (ahead > 0) readers.insert("the results depend on constants and the number of the pass alone");

@@ -5,6 +5,7 @@
 
 #include <benanza/model/critical_path.hpp>
 #include <benanza/model/dead_work.hpp>
+#include <benanza/model/floor_exception.hpp>
 #include <benanza/model/form.hpp>
 #include <benanza/model/units.hpp>
 #include <benanza/op/ops.hpp>
@@ -68,6 +69,7 @@ struct LiveShare {
   double flops = 1;
   std::vector<double> inputs{};        ///< share of what it touches of each; empty: all of each
   std::vector<double> outputs{};       ///< the same
+  double made = 1;                     ///< share of the first result that is neither known nor equal to other elements
   std::vector<std::string> readers{};  ///< readers of only a part of its results
   bool conditional = false;            ///< data determine whether more is needed: what does not count is not dead
   [[nodiscard]] double input(std::size_t k) const { return k < inputs.size() ? inputs[k] : 1; }
@@ -98,7 +100,8 @@ struct Occurrence {
   std::vector<Branch> branches{};                       ///< enclosing branches, outermost first
   Bytes read_weights{}, read_activations{}, written{};  ///< compulsory: distinct elements that views refer to
   LiveShare live{};
-  Work needed{};  ///< the rest without work that no output needs
+  Flops absorbed{};  ///< arithmetic that a product absorbs (absorbed_steps.hpp)
+  Work needed{};     ///< the rest without work that no output needs
 
   /// Whether member `k` has another layer here than in the single form.
   [[nodiscard]] bool replaces(std::size_t k) const {
@@ -123,6 +126,7 @@ struct LayerGraph {
   Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run needs, each once; outputs
   Bytes weights{};                      ///< touched, each once; includes those of all branches, of which only one runs
   std::vector<DeadWork> dead{};         ///< for the single form, largest first
+  std::vector<FloorException> exceptions{};  ///< for the single form, largest first
 };
 
 struct ModelLayers {

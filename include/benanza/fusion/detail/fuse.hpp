@@ -29,10 +29,11 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     };
     group.written = {};
     group.needed = {};
+    group.absorbed = first_addend(group.layer);
     Flops all{};
     for (auto member : group.members) {
       const auto& part = single.layers[member];
-      all += cost(part.layer).flops;
+      all += cost(part.layer).flops - part.absorbed;
       group.needed.flops += part.needed.flops;
       for (std::size_t k = 0; k < part.outputs.size(); ++k)
         if (leaves(part.outputs[k]))

@@ -2,6 +2,7 @@
 // The edges and bytes of a LayerGraph, counted after all of its layers are present.
 #pragma once
 
+#include <benanza/model/detail/absorbed_steps.hpp>
 #include <benanza/model/detail/layer_graph_builder.hpp>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ inline void LayerGraphBuilder::connect() {
   for (std::size_t i = 0; i < result_.layers.size(); ++i)
     for (const auto& input : result_.layers[i].inputs)
       if (input) result_.tensors[*input].consumers.push_back(i);
+  const std::vector<Flops> absorbed = absorb_steps(result_);
   for (std::size_t i = 0; i < result_.layers.size(); ++i) {
     Occurrence& at = result_.layers[i];
     DistinctBytes reads(result_), needed(result_);
@@ -35,7 +37,7 @@ inline void LayerGraphBuilder::connect() {
     }
     at.read_weights = reads.weights();
     at.read_activations = reads.activations();
-    at.needed = {.flops = cost(at.layer).flops * at.live.flops,
+    at.needed = {.flops = std::max(Flops{}, cost(at.layer).flops * at.live.flops - absorbed[i]),
                  .weights = needed.weights(),
                  .activations = needed.activations()};
     for (std::size_t k = 0; k < at.outputs.size(); ++k) {

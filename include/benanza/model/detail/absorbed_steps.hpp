@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// absorb_steps: arithmetic behind a product that costs nothing. A sum of products may start with an addend in place of
+// 0, and constant scales of its results may be multiplied into constant weights before a request arrives.
+#pragma once
+
+#include <benanza/model/group_flops.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/model_layers.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace benanza::detail {
+
+/// Follows the result of one product while each tensor has a single reader.
+class AbsorbedSteps {
+ public:
+  /// Adds to `needed` what it leaves out of the needed arithmetic of each layer.
+  AbsorbedSteps(LayerGraph& graph, std::size_t product, std::vector<Flops>& needed)
+      : graph_(graph), product_(product), needed_(needed) {}
+
+  void absorb() {
+    Occurrence& at = graph_.layers[product_];
+    const Epilogue* post = epilogue();
+    if (post == nullptr || at.outputs.size() != 1 || at.live.flops <= 0) return;  // no sum of products
+    elements_ = static_cast<double>(element_count(graph_.tensors[at.outputs[0]].dims));
+    if (!post->empty()) {
+      const double added = first_addend(at.layer).value;
+      if (at.live.input(at.inputs.size() - 1) > 0)
+        leave_out(product_, added, at.live.made);  // otherwise, it does not count
+      if (post->size() > 1 || added == 0) return;
+      addend_ = (*post)[0].channel ? Addend::constant : Addend::data;
+    }
+    TensorId id = at.outputs[0];
+    for (auto next = reader(id); next; next = reader(id)) {
+      if (graph_.layers[*next].outputs.size() != 1 || !takes(*next, id)) return;
+      id = graph_.layers[*next].outputs[0];
+    }
+  }
+
+ private:
+  enum class Addend : std::uint8_t { none, constant, data };
+
+  [[nodiscard]] static bool adds(ElementwiseFn fn) { return fn == ElementwiseFn::add || fn == ElementwiseFn::sub; }
+  /// `share`: how much of this arithmetic is needed.
+  void leave_out(std::size_t layer, double flops, double share = 1) {
+    graph_.layers[layer].absorbed += Flops{flops};
+    needed_[layer] += Flops{flops * share};
+  }
+  /// Nothing is read of operand `k`, which is combined with other constants.
+  static void combine(Occurrence& at, std::size_t k) {
+    at.live.inputs.resize(at.inputs.size(), 1);
+    at.live.inputs[k] = 0;
+  }
+
+  /// The steps that the product itself does. Null for another layer.
+  [[nodiscard]] const Epilogue* epilogue() const {
+    const Layer& layer = graph_.layers[product_].layer;
+    if (const auto* conv = std::get_if<op::Conv>(&layer)) return &conv->post;
+    if (const auto* conv = std::get_if<op::ConvTranspose>(&layer)) return &conv->post;
+    if (const auto* product = std::get_if<op::MatMul>(&layer)) return &product->post;
+    static constexpr Epilogue none{};
+    const auto* sums = std::get_if<op::Einsum>(&layer);
+    return sums != nullptr && sums->arithmetic().macs > 0 ? &none : nullptr;
+  }
+
+  /// The only layer that reads a tensor, in the same passes and branches as the product. Empty if there is another
+  /// reader.
+  [[nodiscard]] std::optional<std::size_t> reader(TensorId id) const {
+    const LayerTensor& tensor = graph_.tensors[id];
+    if (tensor.output || tensor.consumers.size() != 1) return std::nullopt;
+    const Occurrence &at = graph_.layers[tensor.consumers[0]], &product = graph_.layers[product_];
+    const bool together = at.repeat == product.repeat && at.branches == product.branches;
+    return together ? std::optional(tensor.consumers[0]) : std::nullopt;
+  }
+
+  /// Leaves out the arithmetic of a layer that the product absorbs. False if it absorbs nothing from there on.
+  bool takes(std::size_t layer, TensorId id) {
+    Occurrence& step = graph_.layers[layer];
+    const LayerTensor& result = graph_.tensors[step.outputs[0]];
+    const bool same_count = static_cast<double>(element_count(result.dims)) == elements_;
+    if (!same_count || !step.inputs[0]) return false;
+    if (std::holds_alternative<op::View>(step.layer) || std::holds_alternative<op::Transpose>(step.layer)) {
+      moved_ = moved_ || std::holds_alternative<op::Transpose>(step.layer) || result.dims != graph_.tensors[id].dims;
+      return *step.inputs[0] == id && result.type == graph_.tensors[id].type;
+    }
+    if (std::holds_alternative<op::BatchNorm>(step.layer)) {
+      const bool constants = std::all_of(step.inputs.begin() + 1, step.inputs.end(), [this](const auto& input) {
+        return input && graph_.tensors[*input].constant;
+      });
+      if (!constants || !scales_channels() || addend_ == Addend::data) return false;
+      leave_out(layer, cost(step.layer).flops.value);
+      const std::size_t shift = step.live.input(2) > 0 ? 2 : 4;  // the combination of the four vectors that is added
+      for (std::size_t k = 1; k < step.inputs.size(); ++k)
+        if (k != shift || addend_ == Addend::constant) combine(step, k);
+      addend_ = Addend::constant;
+      return true;
+    }
+    const auto* binary = std::get_if<op::Binary>(&step.layer);
+    if (binary == nullptr || !binary->post.empty() || step.inputs.size() != 2 || !step.inputs[1]) return false;
+    const bool is_first = *step.inputs[0] == id;
+    const std::size_t k = is_first ? 1 : 0;
+    const LayerTensor& other = graph_.tensors[*step.inputs[k]];
+    if (step.inputs[0] == step.inputs[1]) return false;
+    if (adds(binary->fn)) {
+      if (!may_add(other.constant)) return false;
+      if (addend_ == Addend::constant) combine(step, k);
+      addend_ = other.constant ? Addend::constant : Addend::data;
+      leave_out(layer, elements_, graph_.layers[product_].live.made);
+      return true;
+    }
+    const bool multiplies = binary->fn == ElementwiseFn::mul || (binary->fn == ElementwiseFn::div && is_first);
+    if (!multiplies || !other.constant || addend_ == Addend::data || !may_scale(other.dims, result.dims)) return false;
+    leave_out(layer, cost(step.layer).flops.value);
+    combine(step, k);
+    return true;
+  }
+
+  /// Constant addends are added up before a request arrives.
+  [[nodiscard]] bool may_add(bool constant) const {
+    return addend_ == Addend::none || (addend_ == Addend::constant && constant);
+  }
+  /// Whether each number of a constant scales one output channel, or all results, and the weights are constant.
+  [[nodiscard]] bool may_scale(std::span<const std::int64_t> scale, std::span<const std::int64_t> result) const {
+    const Layer& layer = graph_.layers[product_].layer;
+    if (element_count(scale) == 1) {
+      const auto* product = std::get_if<op::MatMul>(&layer);
+      return has_constant_weights() || (product != nullptr && product->a_constant);
+    }
+    const std::size_t axis = channel_axis(result.size()), first = result.size() - scale.size();
+    if (!scales_channels() || scale.size() > result.size()) return false;
+    for (std::size_t i = 0; i < scale.size(); ++i)
+      if (scale[i] != 1 && first + i != axis) return false;
+    return true;
+  }
+  [[nodiscard]] bool scales_channels() const { return !moved_ && has_constant_weights(); }
+  [[nodiscard]] bool has_constant_weights() const {
+    const Layer& layer = graph_.layers[product_].layer;
+    if (const auto* conv = std::get_if<op::Conv>(&layer)) return conv->w_constant;
+    if (const auto* conv = std::get_if<op::ConvTranspose>(&layer)) return conv->w_constant;
+    const auto* product = std::get_if<op::MatMul>(&layer);
+    return product != nullptr && product->b_constant;
+  }
+  [[nodiscard]] std::size_t channel_axis(std::size_t rank) const {
+    return std::holds_alternative<op::MatMul>(graph_.layers[product_].layer) ? rank - 1 : 1;
+  }
+
+  LayerGraph& graph_;
+  std::size_t product_;
+  std::vector<Flops>& needed_;
+  double elements_ = 0;  ///< of the product's result
+  Addend addend_ = Addend::none;
+  bool moved_ = false;  ///< the channels are not where the product has them
+};
+
+/// For each layer, how much of its needed arithmetic is absorbed.
+inline std::vector<Flops> absorb_steps(LayerGraph& graph) {
+  std::vector<Flops> needed(graph.layers.size());
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) AbsorbedSteps(graph, i, needed).absorb();
+  return needed;
+}
+
+}  // namespace benanza::detail
