@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "banded.hpp"
 #include "frame.hpp"
+#include "tensor.hpp"
 
 #include <onnx/defs/schema.h>
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace benanza::importer {
 namespace {
@@ -97,7 +99,13 @@ void prune(Graph& graph, bool keep_numbers) {
     if (literal && !graph.values[count].banded) graph.values[count].banded = banded_literal(graph.values[count]);
     const bool too_many =
         literal && !places.contains(i) && (literal->ints.size() > most_ints || literal->floats.size() > most_floats);
-    if (!keep_numbers && too_many) literal.reset();
+    if (!keep_numbers && too_many) {
+      Value& value = graph.values[count];
+      if (value.ramps.empty() && std::cmp_equal(literal->ints.size(), value.elements()))
+        if (auto ramp = find_ramp(value.dims, [&](std::int64_t at) { return literal->ints[to_size(at)]; }))
+          value.ramps = {std::move(*ramp)};
+      literal.reset();
+    }
     ++count;
   }
   graph.values.resize(count);

@@ -2,6 +2,7 @@
 #include "ramps.hpp"
 
 #include "fold.hpp"
+#include <benanza/detail/node.hpp>
 
 #include <optional>
 #include <string>
@@ -51,6 +52,11 @@ std::vector<Ramp> ramps_of_result(const Node& node, std::span<const Value* const
       ramps.push_back(*ramp);
     }
     return ramps;
+  }
+  if (op == "Range") {
+    const auto first = benanza::detail::scalar(*inputs[0]), step = benanza::detail::scalar(*inputs.back());
+    if (inputs.size() != 3 || !first || !step) return {};
+    return {{static_cast<std::int64_t>(*first), {static_cast<std::int64_t>(*step)}}};
   }
   const auto x = ramp_of(*inputs[0]);
   if (!x) return {};

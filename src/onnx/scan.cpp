@@ -374,15 +374,20 @@ class Scanner {
 
   /// The mark of evenly increasing indices. Empty if they are not.
   static std::string ramps_text(DataType type, const TensorFacts& facts) {
-    if (type != DataType::i64 || facts.dims.size() < 2 || facts.dims.back() > most_ramps ||
-        facts.raw.size() % sizeof(std::int64_t) != 0 ||
-        facts.raw.size() / sizeof(std::int64_t) != static_cast<std::size_t>(element_count(facts.dims)))
+    const auto each = static_cast<std::size_t>(bits(type) / 8);
+    if ((type != DataType::i64 && type != DataType::i32) || facts.dims.empty() || facts.raw.size() % each != 0 ||
+        facts.raw.size() / each != static_cast<std::size_t>(element_count(facts.dims)))
       return {};
-    const auto ramps = find_ramps(facts.dims, [&facts](std::int64_t at) {
-      std::int64_t number = 0;
-      std::memcpy(&number, facts.raw.data() + static_cast<std::size_t>(at) * sizeof number, sizeof number);
-      return number;
-    });
+    const auto number = [&facts, each](std::int64_t at) {
+      std::int64_t wide = 0;
+      std::int32_t narrow = 0;
+      void* const to = each == sizeof wide ? static_cast<void*>(&wide) : &narrow;
+      std::memcpy(to, facts.raw.data() + static_cast<std::size_t>(at) * each, each);
+      return each == sizeof wide ? wide : narrow;
+    };
+    std::vector<Ramp> ramps;
+    if (facts.dims.size() > 1 && facts.dims.back() <= most_ramps) ramps = find_ramps(facts.dims, number);
+    else if (auto ramp = find_ramp(facts.dims, number)) ramps.push_back(std::move(*ramp));
     std::string text(ramps.empty() ? std::string_view{} : ramps_mark);
     for (const Ramp& ramp : ramps) {
       text += std::to_string(ramp.first) + ",";

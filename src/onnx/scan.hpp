@@ -20,8 +20,8 @@ inline constexpr std::string_view stand_in_mark = "dims:";
 /// Follows the dimensions if the tensor has only two different numbers, one inside a diagonal band and one outside of
 /// it. The least and the most column - row come next. The stand-in has both numbers.
 inline constexpr std::string_view band_mark = "band:";
-/// Follows the dimensions of evenly increasing indices. The ramps of the places along the last axis, at most 8, come
-/// next, each with its first number and its steps.
+/// Follows the dimensions of evenly increasing indices. One ramp comes next, or the ramps of the places along the last
+/// axis if these are at most 8, each with its first number and its steps.
 inline constexpr std::string_view ramps_mark = "ramps:";
 inline constexpr std::int64_t most_ramps = 8;
 /// Follows the dimensions of a tensor that is an attribute. A hash of its message comes next, which distinguishes two

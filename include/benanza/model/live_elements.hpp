@@ -144,6 +144,7 @@ class LiveElements {
       }
       result.copies = detail::known_copies(at, rule, j);
       if (!splits) result.parts = detail::known_parts(at);
+      if (!splits) result.distinct = detail::known_distinct(at, result.copies);
       result.expanded = !result.copies.empty() && is_movement(layer);
     }
   }
@@ -279,6 +280,9 @@ class LiveElements {
     const detail::Needs most_reads = hands_on ? detail::needs_of(sized, rule, computed(all)) : most;
     const detail::Needs reads = hands_on ? detail::needs_of(informed, rule, computed(parts)) : needs;
     share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : needs.flops > 0 ? 1 : 0;
+    if (has_rule && node.has_output(0))
+      share.flops =
+          detail::distinct_share(known[*node.outputs[0]].distinct, share.flops, values[*node.outputs[0]].part);
     if (share.flops == 0 && share.readers.empty() && cost(layer).flops.value > 0)
       share.readers.push_back(title(node) + " reads elements that are known or equal");
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {

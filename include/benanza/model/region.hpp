@@ -259,11 +259,17 @@ class Region {
   return both;
 }
 
-/// The part of a region that lies in some boxes.
+/// The part of a region that lies in some boxes, or less if not all elements of its own boxes count.
 [[nodiscard]] inline Region common(const Region& a, const std::vector<Box>& boxes) {
-  Region all(a.dims());
-  for (const Box& box : boxes) all.add(box);
-  return common(a, all);
+  Region both(a.dims());
+  for (const Box& x : a.certain())
+    for (const Box& y : boxes) {
+      Box box = x;
+      for (std::size_t i = 0; i < box.size(); ++i) box[i] = common(x[i], y[i]);
+      both.add(std::move(box));
+    }
+  if (a.band() && !both.empty()) both.clip(*a.band());
+  return both;
 }
 
 namespace detail {

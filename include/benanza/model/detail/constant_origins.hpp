@@ -43,7 +43,8 @@ class ConstantOrigins {
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       if (!node.inputs[k]) continue;
       const Value& operand = graph.value(*node.inputs[k]);
-      if (operand.type != DataType::i64 || !operand.literal)
+      const bool is_index = k == 1 && node.op_type.starts_with("Gather") && read_positions(at) > 0;
+      if (operand.type != DataType::i64 || !operand.literal || is_index)
         origins.push_back({*node.inputs[k], needs.inputs[k].share()});
     }
     return origins;

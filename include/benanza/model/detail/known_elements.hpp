@@ -25,20 +25,28 @@ struct KnownPart {
   std::vector<FirstEqual> copies{};  ///< for each axis of the tensor; empty at `axis`
 };
 
+/// Adjacent axes along which a Gather puts elements of one axis. Taken together, their positions have fewer different
+/// contents than the copies along each of these axes tell. This is a number: it does not say which positions are equal.
+struct DistinctPositions {
+  std::size_t first = 0, axes = 1;
+  double share = 1;  ///< different contents as a share of the positions that the copies along each axis leave
+};
+
 struct KnownElements {
-  std::optional<AxesBand> band{};          ///< each element outside of it is `outside`
-  double outside = 0;                      ///< a hidden score stands for all smaller ones
-  std::optional<std::size_t> one_hot{};    ///< along this axis, at most one element is not 0
-  std::optional<Box> filled{};             ///< each element outside of it is 0
-  std::vector<Box> rows{};                 ///< the same as `filled`, if several boxes are necessary
-  std::vector<FirstEqual> copies{};        ///< for each axis, the first of equal positions; empty: no copies
+  std::optional<AxesBand> band{};        ///< each element outside of it is `outside`
+  double outside = 0;                    ///< a hidden score stands for all smaller ones
+  std::optional<std::size_t> one_hot{};  ///< along this axis, at most one element is not 0
+  std::optional<Box> filled{};           ///< each element outside of it is 0
+  std::vector<Box> rows{};               ///< the same as `filled`, if several boxes are necessary
+  std::vector<FirstEqual> copies{};      ///< for each axis, the first of equal positions; empty: no copies
+  std::vector<DistinctPositions> distinct{};
   std::vector<KnownPart> parts{};          ///< in order; elements between them have no copies
   bool expanded = false;                   ///< they are stored once: a reader of one reads the stored elements of all
   std::optional<ValueId> transposed_of{};  ///< the value that this one is with rows and columns exchanged
   double passes = 0;  ///< for loops: if not 0, all elements follow from constants and the number of the pass
 
   [[nodiscard]] bool any() const {
-    return band || one_hot || filled || !rows.empty() || !copies.empty() || !parts.empty();
+    return band || one_hot || filled || !rows.empty() || !copies.empty() || !distinct.empty() || !parts.empty();
   }
   [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {
     return axis < copies.size() ? copies[axis] : nullptr;

@@ -5,6 +5,7 @@
 #include <benanza/detail/einsum_labels.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/model/detail/known_bands.hpp>
+#include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/region.hpp>
@@ -58,6 +59,25 @@ namespace benanza::detail {
     if (x[i] == y[axis] || box[i].empty()) result[axis] = box[i];
   }
   return result;
+}
+
+/// The boxes of a Gather's result that show a box of its operand. Empty if the indices are not known.
+[[nodiscard]] inline std::vector<Box> gathered_boxes(const SizedNode& at, const Box& box) {
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
+  const Dims& indices = at.x(1);
+  if (!axis || at.y().size() + 1 != at.x(0).size() + indices.size()) return {};
+  const std::vector<std::int64_t> places = known_places(at, *axis);
+  std::vector<Positions::Run> inside;
+  for (std::size_t n = 0; n < places.size(); ++n)
+    if (contains(box[*axis], Positions::run(places[n], places[n] + 1)))
+      inside.push_back({static_cast<std::int64_t>(n), static_cast<std::int64_t>(n) + 1});
+  if (places.empty() || inside.size() > Positions::most_runs) return {};
+  std::vector<Box> boxes = unfolded(Positions(std::move(inside)), indices);
+  for (Box& each : boxes) {
+    each.insert(each.begin(), box.begin(), box.begin() + static_cast<std::ptrdiff_t>(*axis));
+    each.insert(each.end(), box.begin() + static_cast<std::ptrdiff_t>(*axis) + 1, box.end());
+  }
+  return boxes;
 }
 
 /// Where a result may differ from 0: within the operand of a Pad, and in what is computed from it element by element.
@@ -120,6 +140,10 @@ namespace benanza::detail {
     for (std::size_t i = 0; i < x->size(); ++i) box.push_back(stepped((*x)[i], -taken->first[i], 1, y[i]));
     return box;
   }
+  if (type == "Gather") {
+    auto boxes = gathered_boxes(at, *x);
+    return boxes.size() == 1 ? std::optional(std::move(boxes[0])) : std::nullopt;
+  }
   if (type == "Transpose") {
     auto perm = at.node.attribute<Dims>("perm", {});
     Box box;
@@ -134,9 +158,10 @@ namespace benanza::detail {
   return keeps_zero(type) && at.x(0) == y ? x : std::nullopt;
 }
 
-/// The same for windows that a Reshape takes from a padded image, for their transpositions, and for products of their
-/// rows.
+/// The same for windows that a Reshape or a Gather takes from a padded image, for their transpositions, and for
+/// products of their rows. The boxes have no element in common.
 [[nodiscard]] inline std::vector<Box> known_rows(const SizedNode& at) {
+  constexpr std::size_t most_boxes = 64;  // a window of 7 x 7 with a different part in the padding for each tap
   const std::string type = onnx_type(at.node);
   if (!at.node.has_input(0)) return {};
   const KnownElements x = at.known_x(0);
@@ -146,6 +171,9 @@ namespace benanza::detail {
     std::vector<Box> some;
     if (std::holds_alternative<op::View>(at.layer) && element_count(at.x(0)) == element_count(at.y())) {
       some = reshaped(box, at.x(0), at.y());
+    } else if (type == "Gather") {
+      some = gathered_boxes(at, box);
+      if (some.empty()) return {};
     } else if (x.rows.empty()) {
       return {};  // a single box remains one
     } else if (type == "Transpose") {
@@ -162,7 +190,15 @@ namespace benanza::detail {
     }
     result.insert(result.end(), some.begin(), some.end());
   }
-  return result.size() > 1 && result.size() <= Region::most_boxes ? result : std::vector<Box>{};
+  return result.size() > 1 && result.size() <= most_boxes ? result : std::vector<Box>{};
+}
+
+/// The share of a tensor's elements that may differ from 0, as far as several boxes tell.
+[[nodiscard]] inline double share_of_rows(const KnownElements& known, const Dims& dims) {
+  if (known.rows.empty()) return 1;
+  Region all(dims);
+  for (const Box& box : known.rows) all.add(box);
+  return all.share();
 }
 
 }  // namespace benanza::detail

@@ -6,6 +6,7 @@
 #include <benanza/model/detail/live_rules.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -53,6 +54,46 @@ namespace benanza::detail {
     if (place < 0 || place >= size) return {};
   }
   return places;
+}
+
+/// The bits of each element of a constant as the file stores it. Views and Casts do not change which element it is.
+[[nodiscard]] inline std::int64_t stored_bits(const Graph& graph, ValueId id) {
+  static const std::set<std::string_view> views{"Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose"};
+  for (std::size_t n = graph.constant_nodes.size(); n-- > 0;) {
+    const Node& node = graph.constant_nodes[n];
+    if (node.has_output(0) && *node.outputs[0] == id && node.has_input(0) && views.contains(node.op_type))
+      id = *node.inputs[0];
+  }
+  return bits(graph.value(id).type);
+}
+
+/// The share of constant positions, such as the indices of a Gather, that has to be read as data. Nothing of a few
+/// positions or of evenly increasing ones, which a program has in its code. Otherwise, as many bits of each as numbers
+/// below the size of the axis need.
+[[nodiscard]] inline double read_positions(const SizedNode& at) {
+  constexpr double most_bytes_in_code = 4096;
+  static const std::set<std::string_view> placed{"Gather",  "GatherND",        "GatherElements",
+                                                 "Scatter", "ScatterElements", "ScatterND"};
+  if (!placed.contains(at.node.op_type) || !at.node.has_input(1)) return 1;
+  const Value& positions = at.graph.input(at.node, 1);
+  if (!positions.constant) return 1;
+  const Dims& x = at.x(0);
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), x.size());
+  const bool slices = at.node.op_type.ends_with("ND");
+  std::int64_t size = axis && !slices ? x[*axis] : 1;
+  for (std::size_t i = 0; slices && i < x.size(); ++i) size = std::max(size, x[i]);
+  const auto each = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 2) - 1)));
+  std::vector<Ramp> ramps = positions.ramps;
+  if (positions.literal && std::ssize(positions.literal->ints) == positions.elements())
+    if (auto ramp = find_ramp(positions.dims, [&](std::int64_t i) {
+          return positions.literal->ints[static_cast<std::size_t>(i)];
+        }))
+      ramps.push_back(std::move(*ramp));
+  const bool even = std::any_of(ramps.begin(), ramps.end(), [](const Ramp& ramp) {
+    return std::any_of(ramp.steps.begin(), ramp.steps.end(), [](auto step) { return step != 0; });
+  });
+  if (even || static_cast<double>(positions.elements()) * each / 8 <= most_bytes_in_code) return 0;
+  return std::min(1.0, each / static_cast<double>(stored_bits(at.graph, *at.node.inputs[1])));
 }
 
 /// Gather: the positions are needed if they are known, otherwise the whole axis.

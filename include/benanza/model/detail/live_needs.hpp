@@ -151,23 +151,14 @@ namespace benanza::detail {
          is_alike_attention(at, axis);
 }
 
-/// Some elements of a Gather's result are equal, but no two positions have all elements equal. Along the axis of the
-/// indices with the most distinct positions, keeps as many positions as there are different indices; along the other
-/// axes, keeps one.
-inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::size_t axis,
-                           const std::vector<std::int64_t>& classes, std::int64_t distinct) {
-  const auto longest = static_cast<std::size_t>(std::max_element(classes.begin(), classes.end()) - classes.begin());
-  for (std::size_t n = 0; n < classes.size(); ++n) {
-    const auto size = static_cast<std::size_t>(y[axis + n]);
-    auto first = std::make_shared<std::vector<std::int64_t>>(size, 0);
-    std::int64_t kept = 0;
-    for (std::size_t p = 0; n == longest && p < size; ++p) {
-      const auto own = static_cast<std::int64_t>(p), equal = copies[axis + n] ? (*copies[axis + n])[p] : own;
-      if (equal != own) (*first)[p] = (*first)[static_cast<std::size_t>(equal)];
-      else if (kept++ < distinct) (*first)[p] = own;
-    }
-    copies[axis + n] = std::move(first);
-  }
+/// The positions that a Gather's constant indices refer to, in order; equal positions are replaced by the first of
+/// them. Empty if they are not known.
+[[nodiscard]] inline std::vector<std::int64_t> distinct_places(const SizedNode& at, std::size_t axis) {
+  const FirstEqual along = at.known_x(0).copies_along(axis);
+  std::vector<std::int64_t> places = known_places(at, axis);
+  for (auto& place : places)
+    if (along) place = (*along)[static_cast<std::size_t>(place)];
+  return places;
 }
 
 /// The positions of a Gather's result that have equal elements: those of its operand along the other axes, and
@@ -180,28 +171,18 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   if (!axis || y.size() + 1 != at.x(0).size() + rank) return {};
   const KnownElements x = at.known_x(0);
   const FirstEqual along = x.copies_along(*axis);
-  std::vector<std::int64_t> places = known_places(at, *axis);
-  for (auto& place : places)
-    if (along) place = (*along)[static_cast<std::size_t>(place)];
+  const std::vector<std::int64_t> places = distinct_places(at, *axis);
   const bool all_equal = along && std::all_of(along->begin(), along->end(), [](auto p) { return p == 0; });
   std::vector<FirstEqual> result(y.size());
-  std::vector<std::int64_t> classes(rank, 1);  // number of groups of equal positions, for each axis of the indices
   for (std::size_t i = 0; i < y.size(); ++i) {
     if (y[i] < 2) continue;
     if (i < *axis || i >= *axis + rank) {
       result[i] = x.copies_along(i < *axis ? i : i + 1 - rank);
       continue;
     }
-    classes[i - *axis] = y[i];
     if (places.empty() && (!all_equal || y[i] > most_positions)) continue;
-    const std::int64_t inner = product(indices, i - *axis + 1, rank);
-    result[i] = equal_positions(places, y[i], inner);
-    if (result[i])
-      classes[i - *axis] =
-          static_cast<std::int64_t>(std::set<std::int64_t>(result[i]->begin(), result[i]->end()).size());
+    result[i] = equal_positions(places, y[i], product(indices, i - *axis + 1, rank));
   }
-  const auto distinct = static_cast<std::int64_t>(std::set<std::int64_t>(places.begin(), places.end()).size());
-  if (!places.empty() && element_count(classes) > distinct) leave_distinct(result, y, *axis, classes, distinct);
   return std::any_of(result.begin(), result.end(), [](const FirstEqual& first) { return first != nullptr; })
              ? result
              : std::vector<FirstEqual>{};
@@ -362,6 +343,98 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
   return parts;
 }
 
+/// The axes of a reshaped form `y` that have the same positions as some adjacent axes of `x`. Empty if there are none.
+[[nodiscard]] inline std::optional<DistinctPositions> reshaped_positions(DistinctPositions of, const Dims& x,
+                                                                         const Dims& y) {
+  const std::int64_t outer = product(x, 0, of.first), inside = product(x, of.first, of.first + of.axes);
+  std::size_t first = 0;
+  while (first < y.size() && product(y, 0, first + 1) <= outer) ++first;
+  std::size_t end = first;
+  while (end < y.size() && product(y, first, end) < inside) ++end;
+  if (product(y, 0, first) != outer || product(y, first, end) != inside) return std::nullopt;
+  of.first = first;
+  of.axes = end - first;
+  return of;
+}
+
+/// The number of different contents of positions that a Gather makes, and of what is computed from them in the same way
+/// at each of these positions.
+[[nodiscard]] inline std::vector<DistinctPositions> known_distinct(const SizedNode& at,
+                                                                   const std::vector<FirstEqual>& copies) {
+  const std::string type = onnx_type(at.node);
+  const Dims& y = at.y();
+  std::vector<DistinctPositions> result;
+  std::optional<std::size_t> from;  // the operand that has such positions
+  for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
+    if (!at.known_x(k).distinct.empty()) {
+      if (from) return {};
+      from = k;
+    }
+  if (type == "Gather") {
+    const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
+    const std::size_t rank = at.x(1).size();
+    if (!axis || from.value_or(0) != 0 || y.size() + 1 != at.x(0).size() + rank) return {};
+    for (DistinctPositions each : at.known_x(0).distinct) {
+      if (each.first <= *axis && *axis < each.first + each.axes) continue;
+      if (each.first > *axis) each.first += rank - 1;
+      result.push_back(each);
+    }
+    const std::vector<std::int64_t> places = distinct_places(at, *axis);
+    double classes = 1;  // that the copies along each axis leave
+    for (std::size_t i = *axis; i < *axis + rank; ++i)
+      classes *= static_cast<double>(firsts(Positions::whole(y[i]), i < copies.size() ? copies[i] : nullptr).count());
+    const auto distinct = static_cast<double>(std::set<std::int64_t>(places.begin(), places.end()).size());
+    if (!places.empty() && classes > distinct) result.push_back({*axis, rank, distinct / classes});
+    return result;
+  }
+  if (!from) return {};
+  const Dims& x = at.x(*from);
+  const bool product_of_rows = std::holds_alternative<op::MatMul>(at.layer) && *from == 0 && at.x(1).size() == 2;
+  const bool single = type == "Cast" || std::holds_alternative<op::Unary>(at.layer);
+  for (const DistinctPositions& each : at.known_x(*from).distinct) {
+    const std::size_t end = each.first + each.axes;
+    if (is_reshape(type)) {
+      if (const auto moved = reshaped_positions(each, x, y)) result.push_back(*moved);
+      continue;
+    }
+    if (type == "Transpose") {
+      const auto rule = transposition(at);
+      DistinctPositions moved = each;
+      bool adjacent = rule.has_value();
+      for (std::size_t i = each.first; adjacent && i < end; ++i) {
+        const std::size_t axis = rule->follows(0)[i];
+        if (i == each.first) moved.first = axis;
+        adjacent = axis == moved.first + i - each.first;
+      }
+      if (adjacent) result.push_back(moved);
+      continue;
+    }
+    bool alike = single && x == y;
+    if (product_of_rows) alike = end < x.size() && at.node.attribute<std::int64_t>("transA", 0) == 0;
+    if (std::holds_alternative<op::Binary>(at.layer) && x == y) {  // the other operand has one number for all of them
+      const Dims& other = at.x(1 - *from);
+      alike = true;
+      for (std::size_t i = each.first; i < end; ++i)
+        alike = alike && (i + other.size() < y.size() || other[i + other.size() - y.size()] == 1);
+    }
+    if (alike) result.push_back(each);
+  }
+  return result;
+}
+
+/// The share of the arithmetic of a node that is left if it computes each different content of such positions once.
+/// `part`: what is needed of its result.
+[[nodiscard]] inline double distinct_share(const std::vector<DistinctPositions>& distinct, double share,
+                                           const Region& part) {
+  for (const DistinctPositions& each : distinct) {
+    bool whole = true;  // otherwise, it is not known how many of the needed ones are equal
+    for (std::size_t i = each.first; i < each.first + each.axes; ++i)
+      for (const Box& box : part.boxes()) whole = whole && box[i] == Positions::whole(part.dims()[i]);
+    share = whole ? share * each.share : std::max(0.0, share - (1 - each.share));
+  }
+  return share;
+}
+
 /// Whether a factor of 0 makes the operands of a product irrelevant.
 [[nodiscard]] inline bool multiplies_by_zero(const Node& node) {
   static const std::set<std::string_view> scaled{"Gemm", "FusedGemm", "FusedMatMul"};
@@ -371,10 +444,9 @@ inline void leave_distinct(std::vector<FirstEqual>& copies, const Dims& y, std::
 /// Whether input `k` need not be read although the layer has it: factors of 0, positions that are in the code of the
 /// program, and two of the four vectors of a batch norm, which are combined into two before a request arrives.
 [[nodiscard]] inline bool is_left_out(const SizedNode& at, std::size_t k) {
-  static const std::set<std::string_view> placed{"Gather",  "GatherND",        "GatherElements",
-                                                 "Scatter", "ScatterElements", "ScatterND"};
   const auto is_constant = [&at](std::size_t i) { return at.node.has_input(i) && at.graph.input(at.node, i).constant; };
-  if (placed.contains(at.node.op_type)) return k == 1 && is_constant(1);
+  if (at.node.op_type == "MatMulNBits") return k == 4 && is_constant(4);  // which group a row belongs to
+  if (k == 1 && read_positions(at) == 0) return true;
   if (onnx_type(at.node) == "GridSample" || onnx_type(at.node) == "RoiAlign") return k > 0 && is_constant(k);
   if (std::holds_alternative<op::MatMul>(at.layer)) {
     const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";
@@ -432,6 +504,8 @@ struct Needs {
         for (auto& box : rule->operand(k, j, y)) region.add(std::move(box));
     if (!rule) region = Region::whole(x);
     if (!at.known.empty() && is_left_out(at, k)) region = Region(x);
+    if (const double read = k == 1 ? read_positions(at) : 1; read > 0 && read < 1)
+      region.limit(region.count() * read, {});
     if (const auto band = rule ? followed_band(at, *rule, k, outputs) : std::nullopt) region.clip(*band);
     if (const auto band = rule && rule->reads ? rule->reads(k) : std::nullopt) region.clip(*band);
     if (const auto known = at.known_x(k).band) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/detail/einsum_labels.hpp>
+#include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 
 #include <algorithm>
@@ -263,27 +264,31 @@ struct EqualAxes {
   for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file omits
     if (const Value& x = at.graph.input(node, k); x.sparse && !at.known.empty())
       some *= std::min(1.0, static_cast<double>(x.sparse->numbers) / static_cast<double>(x.elements()));
-  return LiveRule{
-      .operand = [at, b, of_a, of_b, zeros, packed, scales, summed, where](std::size_t k, std::size_t j,
-                                                                           const Box& y) -> std::vector<Box> {
-        if (zeros.picks_of(k)) return {};
-        const Dims& x = at.x(k);
-        if (scales && k == 0) return {whole_box(x)};
-        if (packed && k > 1) return {columns_of(x, k, y, at.y(j).back())};
-        Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
-        summed.limit(k, box);
-        for (const auto& [input, depth] : where)
-          if (input == k) zeros.limit(k, y, box[depth]);
-        return {box};
-      },
-      .flops =
-          [at, zeros, some, of_a, of_b, b, where, equal = equal_axes(at)](std::span<const Region> y, const Region&) {
-            double share = y[0].share();
-            for (const auto& [k, depth] : where)
-              share = std::min(share, k == b ? joined_share(at, k, depth, of_b, of_a, y[0])
-                                             : joined_share(at, k, depth, of_a, of_b, y[0]));
-            return share * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
-          }};
+  // Each element of an operand takes part in equally many products. Rows of zeros are not in the result that is needed.
+  const double zero_rows =
+      std::max(0.0, 1 + share_of_rows({.rows = known_rows(at)}, at.y()) - share_of_rows(at.known_x(0), at.x(0)) -
+                        share_of_rows(at.known_x(b), at.x(b)));
+  return LiveRule{.operand = [at, b, of_a, of_b, zeros, packed, scales, summed, where](
+                                 std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+                    if (zeros.picks_of(k)) return {};
+                    const Dims& x = at.x(k);
+                    if (scales && k == 0) return {whole_box(x)};
+                    if (packed && k > 1) return {columns_of(x, k, y, at.y(j).back())};
+                    Box box = follow(k == 0 ? of_a : k == b ? of_b : last_axes(x.size(), y.size()), x, at.y(j), y);
+                    summed.limit(k, box);
+                    for (const auto& [input, depth] : where)
+                      if (input == k) zeros.limit(k, y, box[depth]);
+                    return {box};
+                  },
+                  .flops =
+                      [at, zeros, some, zero_rows, of_a, of_b, b, where, equal = equal_axes(at)](
+                          std::span<const Region> y, const Region&) {
+                        double share = std::max(0.0, y[0].share() - zero_rows);
+                        for (const auto& [k, depth] : where)
+                          share = std::min(share, k == b ? joined_share(at, k, depth, of_b, of_a, y[0])
+                                                         : joined_share(at, k, depth, of_a, of_b, y[0]));
+                        return share * zeros.products_left(y[0]) * some * (equal ? equal->share(y[0]) : 1);
+                      }};
 }
 
 [[nodiscard]] inline std::optional<LiveRule> einsum(const SizedNode& at) {
