@@ -57,8 +57,7 @@ TEST_CASE("windows that two Gathers take from an image", "[floors]") {
     check_windows(unfolded(6, 5, 2), {2.0 * 8 * 4 * 24 * 24, 4 * 36 * 4 + weights(5), 8 * 36 * 4});
   }
   SECTION("a function of each element of the image") {
-    check_windows(unfolded(7, 3, 0, "Sigmoid"),
-                {2.0 * 8 * 4 * 9 * 25 + 4 * 49, 4 * 49 * 4 + weights(3), 8 * 25 * 4});
+    check_windows(unfolded(7, 3, 0, "Sigmoid"), {2.0 * 8 * 4 * 9 * 25 + 4 * 49, 4 * 49 * 4 + weights(3), 8 * 25 * 4});
   }
 }
 
@@ -114,12 +113,12 @@ TEST_CASE("positions in the file", "[floors]") {
   }
   SECTION("the groups of MatMulNBits are in the code of the program") {
     // 64 x 32 weights of 4 bits, a scale for each block of 32.
-    check_least(least_layers("(float[1, 64] x) => (float[1, 32] y) { "
-                             "y = com.microsoft.MatMulNBits<K = 64, N = 32, bits = 4, block_size = 32>(x, b, s, , g) }",
-                             {{"b", onnx::TensorProto::UINT8, {32, 2, 16}, 1},
-                              {"s", f32, {64}},
-                              {"g", onnx::TensorProto::INT32, {64}}}),
-                {2 * 64 * 32, 64 * 4 + 64 * 32 / 2 + 64 * 4, 32 * 4});
+    check_least(
+        least_layers(
+            "(float[1, 64] x) => (float[1, 32] y) { "
+            "y = com.microsoft.MatMulNBits<K = 64, N = 32, bits = 4, block_size = 32>(x, b, s, , g) }",
+            {{"b", onnx::TensorProto::UINT8, {32, 2, 16}, 1}, {"s", f32, {64}}, {"g", onnx::TensorProto::INT32, {64}}}),
+        {2 * 64 * 32, 64 * 4 + 64 * 32 / 2 + 64 * 4, 32 * 4});
   }
 }
 

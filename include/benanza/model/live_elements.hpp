@@ -57,6 +57,13 @@ class LiveElements {
     for (std::size_t k = 0; k < share.outputs.size(); ++k) undo(share.outputs[k], factor->second.output(k));
     return share;
   }
+  /// What a node changes of an operand in place. Empty if it makes its result anew.
+  [[nodiscard]] std::optional<detail::Update> update(const Node& node) const {
+    const auto found = updates_.find(&node);
+    return found == updates_.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// At least so many elements of a value differ from each other.
+  [[nodiscard]] std::int64_t different(const Graph& graph, ValueId id) const { return known_.at(&graph)[id].different; }
   /// The share of a value that all of its readers together need.
   [[nodiscard]] double of(const Graph& graph, ValueId id) const { return needed_.at(&graph).at(id); }
 
@@ -125,8 +132,9 @@ class LiveElements {
     const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
     const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
     const bool splits = node.op_type == "Split" && node.domain.empty();
-    if (!node.bodies.empty() || (node.outputs.size() != 1 && !splits) || !node.has_output(0) || !node.has_input(0) ||
-        !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) ||
+    const bool chooses = node.op_type == "TopK" && node.domain.empty();
+    if (!node.bodies.empty() || (node.outputs.size() != 1 && !splits && !chooses) || !node.has_output(0) ||
+        !node.has_input(0) || !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) ||
         !std::all_of(node.outputs.begin(), node.outputs.end(), has_size) ||
         (!detail::makes_known(graph, node) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
       return;
@@ -136,12 +144,18 @@ class LiveElements {
     for (std::size_t j = 0; j < node.outputs.size(); ++j) {
       if (!node.outputs[j]) continue;
       detail::KnownElements& result = known[*node.outputs[j]];
+      if (chooses) {
+        result.different = detail::known_different(at, j);
+        continue;
+      }
       if (!result.band) {  // the import determines the band of a constant
         if (!splits) result = detail::known_band(at);
         else if (rule) result = detail::known_part_band(at, j);
         result.filled = detail::known_filled(at);
         result.rows = detail::known_rows(at);
       }
+      if (!splits) result.few = detail::known_few(at);
+      if (!splits) result.different = detail::known_different(at, j);
       result.copies = detail::known_copies(at, rule, j);
       if (!splits) result.parts = detail::known_parts(at);
       if (!splits) result.distinct = detail::known_distinct(at, result.copies);
@@ -183,6 +197,13 @@ class LiveElements {
     if (part.empty()) return;
     for (std::size_t axis = 0; axis < part.dims().size(); ++axis)
       if (const FirstEqual first = known.copies_along(axis)) part.fold(axis, first);
+    if (known.few) {
+      Box box = whole_box(part.dims());
+      Positions all;
+      for (const Box& each : part.boxes()) all = unite(all, each[known.few->axis]);
+      box[known.few->axis] = detail::few_of(*known.few, all);
+      part.clip(box);
+    }
     if (known.band) part.clip(*known.band);
     if (known.filled) part.clip(*known.filled);
     if (!known.rows.empty()) part = common(part, known.rows);
@@ -279,6 +300,10 @@ class LiveElements {
     };
     const detail::Needs most_reads = hands_on ? detail::needs_of(sized, rule, computed(all)) : most;
     const detail::Needs reads = hands_on ? detail::needs_of(informed, rule, computed(parts)) : needs;
+    if (const auto update = has_rule ? detail::known_update(informed) : std::nullopt) {
+      updates_.insert_or_assign(&node, *update);
+      if (!share.outputs.empty()) share.outputs[0] *= update->share();
+    }
     share.flops = most.flops > 0 ? std::min(1.0, needs.flops / most.flops) : needs.flops > 0 ? 1 : 0;
     if (has_rule && node.has_output(0))
       share.flops =
@@ -295,6 +320,8 @@ class LiveElements {
       share.inputs.push_back(detail::certain_angles({node, graph, layer}, k) *
                              share_of(read, touches_all(k) ? Region::whole(read.dims()) : most_reads.inputs[k],
                                       of_input.expanded ? &of_input : nullptr));
+      if (const auto update = this->update(node); update && update->kept == k)
+        share.inputs.back() *= update->replaces ? 0 : update->share();
       Needed needed{
           .part = part, .readers = part.is_whole() ? std::set<std::string>{} : readers, .conditional = conditional};
       if (!full.is_whole()) needed.readers.insert(reading(node, full));
@@ -349,6 +376,7 @@ class LiveElements {
 
   std::set<std::pair<const Graph*, ValueId>> slices_{};  // `loop` says what they need of the tensors around it
   std::map<const Node*, LiveShare> shares_{};
+  std::map<const Node*, detail::Update> updates_{};
   std::map<const Graph*, std::vector<double>> needed_{};
   std::map<const Graph*, std::vector<detail::KnownElements>> known_{};
   std::map<std::pair<const Graph*, const Node*>, LiveShare> passes_{};  // factor of each share relative to one pass

@@ -70,7 +70,6 @@ class KnownElementwise {
     KnownElements y;
     if (type_ == "Trilu") return triangle();
     if (type_ == "Softmax" || type_ == "LogSoftmax") return softmax();
-    if (type_ == "Identity" || type_ == "Cast") y.one_hot = at_.known_x(0).one_hot;
     const std::vector<Outside> results = type_ == "Where" ? choices() : combinations();
     const auto is_worse = [this](const Outside& a, const Outside& b) {
       return std::pair(matters(a), -unknown(a)) < std::pair(matters(b), -unknown(b));
@@ -83,6 +82,53 @@ class KnownElementwise {
     y.band = taken.band;
     y.outside = taken.number;
     return y;
+  }
+
+  /// The result for one number, or for two. Empty if it is not known.
+  [[nodiscard]] std::optional<double> number_of(double x) const {
+    static const std::map<std::string_view, double (*)(double)> functions{
+        {"Identity", [](double n) { return n; }},
+        {"Dropout", [](double n) { return n; }},
+        {"Neg", [](double n) { return -n; }},
+        {"Abs", [](double n) { return std::abs(n); }},
+        {"Relu", [](double n) { return std::max(n, 0.0); }},
+        {"Exp", [](double n) { return std::exp(n); }},
+        {"Log", [](double n) { return std::log(n); }},
+        {"Sigmoid", [](double n) { return 1 / (1 + std::exp(-n)); }},
+        {"Not", [](double n) { return n == 0 ? 1.0 : 0.0; }},
+        {"IsNaN", [](double n) { return std::isnan(n) ? 1.0 : 0.0; }},
+    };
+    if (type_ == "Cast") {
+      const DataType to = at_.graph.output(at_.node, 0).type;
+      if (to == DataType::boolean) return x != 0 ? 1 : 0;
+      const bool small = x >= 0 && x < 8 && x == std::trunc(x);  // the same in every type
+      return small || (is_float(to) && bits(to) >= 16) ? std::optional(x) : std::nullopt;
+    }
+    if (x == 0 && keeps_zero(type_)) return 0;
+    const auto found = functions.find(type_);
+    return found == functions.end() ? std::nullopt : std::optional(found->second(x));
+  }
+  [[nodiscard]] std::optional<double> number_of(double a, double b) const {
+    static const std::map<std::string_view, double (*)(double, double)> functions{
+        {"Add", [](double x, double y) { return x + y; }},
+        {"Sum", [](double x, double y) { return x + y; }},
+        {"Sub", [](double x, double y) { return x - y; }},
+        {"Mul", [](double x, double y) { return x * y; }},
+        {"Min", [](double x, double y) { return std::min(x, y); }},
+        {"Max", [](double x, double y) { return std::max(x, y); }},
+        {"And", [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; }},
+        {"Or", [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; }},
+        {"Xor", [](double x, double y) { return (x != 0) != (y != 0) ? 1.0 : 0.0; }},
+        {"Equal", [](double x, double y) { return x == y ? 1.0 : 0.0; }},
+        {"Less", [](double x, double y) { return x < y ? 1.0 : 0.0; }},
+        {"LessOrEqual", [](double x, double y) { return x <= y ? 1.0 : 0.0; }},
+        {"Greater", [](double x, double y) { return x > y ? 1.0 : 0.0; }},
+        {"GreaterOrEqual", [](double x, double y) { return x >= y ? 1.0 : 0.0; }},
+    };
+    if (type_ == "Div")
+      return is_float(at_.graph.output(at_.node, 0).type) && b != 0 ? std::optional(a / b) : std::nullopt;
+    const auto found = functions.find(type_);
+    return found == functions.end() ? std::nullopt : std::optional(found->second(a, b));
   }
 
  private:
@@ -192,52 +238,6 @@ class KnownElementwise {
     const bool hidden = (takes && hides({.number = x})) || (type_ == "Sub" && !is_first && hides({.number = -x}));
     return hidden ? std::optional(-std::numeric_limits<double>::infinity()) : std::nullopt;  // less than any score
   }
-  [[nodiscard]] std::optional<double> number_of(double x) const {
-    static const std::map<std::string_view, double (*)(double)> functions{
-        {"Identity", [](double n) { return n; }},
-        {"Dropout", [](double n) { return n; }},
-        {"Neg", [](double n) { return -n; }},
-        {"Abs", [](double n) { return std::abs(n); }},
-        {"Relu", [](double n) { return std::max(n, 0.0); }},
-        {"Exp", [](double n) { return std::exp(n); }},
-        {"Log", [](double n) { return std::log(n); }},
-        {"Sigmoid", [](double n) { return 1 / (1 + std::exp(-n)); }},
-        {"Not", [](double n) { return n == 0 ? 1.0 : 0.0; }},
-        {"IsNaN", [](double n) { return std::isnan(n) ? 1.0 : 0.0; }},
-    };
-    if (type_ == "Cast") {
-      const DataType to = at_.graph.output(at_.node, 0).type;
-      if (to == DataType::boolean) return x != 0 ? 1 : 0;
-      const bool small = x >= 0 && x < 8 && x == std::trunc(x);  // the same in every type
-      return small || (is_float(to) && bits(to) >= 16) ? std::optional(x) : std::nullopt;
-    }
-    if (x == 0 && keeps_zero(type_)) return 0;
-    const auto found = functions.find(type_);
-    return found == functions.end() ? std::nullopt : std::optional(found->second(x));
-  }
-  [[nodiscard]] std::optional<double> number_of(double a, double b) const {
-    static const std::map<std::string_view, double (*)(double, double)> functions{
-        {"Add", [](double x, double y) { return x + y; }},
-        {"Sum", [](double x, double y) { return x + y; }},
-        {"Sub", [](double x, double y) { return x - y; }},
-        {"Mul", [](double x, double y) { return x * y; }},
-        {"Min", [](double x, double y) { return std::min(x, y); }},
-        {"Max", [](double x, double y) { return std::max(x, y); }},
-        {"And", [](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; }},
-        {"Or", [](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; }},
-        {"Xor", [](double x, double y) { return (x != 0) != (y != 0) ? 1.0 : 0.0; }},
-        {"Equal", [](double x, double y) { return x == y ? 1.0 : 0.0; }},
-        {"Less", [](double x, double y) { return x < y ? 1.0 : 0.0; }},
-        {"LessOrEqual", [](double x, double y) { return x <= y ? 1.0 : 0.0; }},
-        {"Greater", [](double x, double y) { return x > y ? 1.0 : 0.0; }},
-        {"GreaterOrEqual", [](double x, double y) { return x >= y ? 1.0 : 0.0; }},
-    };
-    if (type_ == "Div")
-      return is_float(at_.graph.output(at_.node, 0).type) && b != 0 ? std::optional(a / b) : std::nullopt;
-    const auto found = functions.find(type_);
-    return found == functions.end() ? std::nullopt : std::optional(found->second(a, b));
-  }
-
   /// A softmax is 0 at hidden scores, unless a row has only hidden scores. A LogSoftmax hides the same scores.
   [[nodiscard]] KnownElements softmax() const {
     const KnownElements x = at_.known_x(0);
@@ -358,13 +358,6 @@ class KnownElementwise {
 /// The band of the result of a movement or an element-wise operator.
 [[nodiscard]] inline KnownElements known_band(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
-  if (type == "OneHot") {
-    const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", -1), at.y().size());
-    const auto& values = at.graph.input(at.node, 2).literal;  // off, on
-    const bool zero =
-        values && (values->floats.empty() ? !values->ints.empty() && values->ints[0] == 0 : values->floats[0] == 0);
-    return {.one_hot = zero ? axis : std::nullopt};
-  }
   if (type == "EyeLike") {
     const std::int64_t k = at.node.attribute<std::int64_t>("k", 0);
     return {.band = AxesBand{0, 1, Band{k, k}}};
@@ -390,7 +383,6 @@ class KnownElementwise {
     };
     KnownElements y{.outside = x.outside};
     if (x.band) y.band = AxesBand{moved_to(x.band->row), moved_to(x.band->column), x.band->band};
-    if (x.one_hot) y.one_hot = moved_to(*x.one_hot);
     bool exchanges = rank >= 2;
     for (std::size_t i = 0; exchanges && i < rank; ++i)
       exchanges = moved_to(i) == (i + 2 < rank ? i : 2 * rank - 3 - i);
@@ -400,10 +392,7 @@ class KnownElementwise {
   if (type == "Reshape" || type == "Unsqueeze" || type == "Squeeze" || type == "Expand") {
     const Dims& dims = at.x(0);
     const bool last = x.band && at.y().size() >= 2 && std::max(x.band->row, x.band->column) + 1 == dims.size();
-    KnownElements y{.band = last ? from_last(x.band, dims, at.y()) : std::nullopt, .outside = x.outside};
-    if (x.one_hot && *x.one_hot + 1 == dims.size() && !at.y().empty() && at.y().back() == dims.back())
-      y.one_hot = at.y().size() - 1;
-    return y;
+    return {.band = last ? from_last(x.band, dims, at.y()) : std::nullopt, .outside = x.outside};
   }
   return KnownElementwise(at).result();
 }

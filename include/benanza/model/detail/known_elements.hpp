@@ -32,13 +32,23 @@ struct DistinctPositions {
   double share = 1;  ///< different contents as a share of the positions that the copies along each axis leave
 };
 
+/// Along an axis, all elements but at most `count` are `rest`; data choose which. The axis may be folded with others:
+/// position p of it belongs to coordinate p / inner % size.
+struct FewElements {
+  std::size_t axis = 0;
+  std::int64_t inner = 1, size = 1, count = 1;
+  double rest = 0;
+  std::optional<double> chosen{};  ///< the number of the others, if it is known
+};
+
 struct KnownElements {
-  std::optional<AxesBand> band{};        ///< each element outside of it is `outside`
-  double outside = 0;                    ///< a hidden score stands for all smaller ones
-  std::optional<std::size_t> one_hot{};  ///< along this axis, at most one element is not 0
-  std::optional<Box> filled{};           ///< each element outside of it is 0
-  std::vector<Box> rows{};               ///< the same as `filled`, if several boxes are necessary
-  std::vector<FirstEqual> copies{};      ///< for each axis, the first of equal positions; empty: no copies
+  std::optional<AxesBand> band{};  ///< each element outside of it is `outside`
+  double outside = 0;              ///< a hidden score stands for all smaller ones
+  std::optional<FewElements> few{};
+  std::int64_t different = 1;        ///< at least so many elements differ from each other, whatever the data are
+  std::optional<Box> filled{};       ///< each element outside of it is 0
+  std::vector<Box> rows{};           ///< the same as `filled`, if several boxes are necessary
+  std::vector<FirstEqual> copies{};  ///< for each axis, the first of equal positions; empty: no copies
   std::vector<DistinctPositions> distinct{};
   std::vector<KnownPart> parts{};          ///< in order; elements between them have no copies
   bool expanded = false;                   ///< they are stored once: a reader of one reads the stored elements of all
@@ -46,7 +56,8 @@ struct KnownElements {
   double passes = 0;  ///< for loops: if not 0, all elements follow from constants and the number of the pass
 
   [[nodiscard]] bool any() const {
-    return band || one_hot || filled || !rows.empty() || !copies.empty() || !distinct.empty() || !parts.empty();
+    return band || few || different > 1 || filled || !rows.empty() || !copies.empty() || !distinct.empty() ||
+           !parts.empty();
   }
   [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {
     return axis < copies.size() ? copies[axis] : nullptr;

@@ -47,6 +47,10 @@ class LayerGraphBuilder {
 
  private:
   using Scope = std::vector<std::optional<TensorId>>;  // tensors of one graph's values
+  /// How much of operand 0 is read, and of result 0 written, for certain, relative to what the operator says.
+  struct Certain {
+    double read = 1, written = 1;
+  };
   struct Context {
     std::int64_t repeat = 1;
     std::vector<Branch> branches{};
@@ -129,7 +133,8 @@ class LayerGraphBuilder {
       if (output) made.outputs.push_back(tensor(graph, scope, *output));
     for (TensorId output : made.outputs) result_.tensors[output].producers.push_back(result_.layers.size());
     nodes_.push_back(&node);
-    certain_.push_back(certain_places({node, graph, made.layer}));
+    certain_.push_back(certainly_touched(graph, node, made.layer));
+    updates_.push_back(live_->update(node));
     by_pass_.push_back(node.has_output(0) && live_->is_slice(graph, *node.outputs[0]));
     note_caches(graph, scope, node, made.layer);
     if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
@@ -139,6 +144,15 @@ class LayerGraphBuilder {
       result_.unknown.push_back("the size of '" + node.name + "' (" + node.op_type +
                                 ") depends on data: counted at its least");
     result_.layers.push_back(std::move(made));
+  }
+
+  /// A scatter that combines its updates may do so at one place. A Gather reads at least one row, or as many as its
+  /// indices differ.
+  [[nodiscard]] Certain certainly_touched(const Graph& graph, const Node& node, const Layer& layer) const {
+    if (std::holds_alternative<op::Gather>(layer) && node.op_type == "Gather" && node.domain.empty())
+      return {.read = static_cast<double>(live_->different(graph, *node.inputs[1]))};
+    const double share = certain_places({node, graph, layer});
+    return {share, share};
   }
 
   /// The operands that an attention layer returns in a cache are moved, not computed.
@@ -355,8 +369,30 @@ class LayerGraphBuilder {
     return result;
   }
 
-  /// The share of operand or result `k` that a layer touches for certain, relative to what its operator says.
-  [[nodiscard]] double certain_share(std::size_t layer, std::size_t k) const { return k == 0 ? certain_[layer] : 1; }
+  /// Whether a tensor is made by an update, and the layer updates its rows once more.
+  [[nodiscard]] bool is_written_again(std::size_t layer, TensorId id) const {
+    const auto& makers = result_.tensors[id].producers;
+    return updates_[layer] && id == *result_.layers[layer].inputs[updates_[layer]->kept] &&
+           std::any_of(makers.begin(), makers.end(), [this](auto maker) { return updates_[maker].has_value(); });
+  }
+  /// The bytes of operand `k` that a layer touches for certain.
+  [[nodiscard]] Bytes certain_input(std::size_t layer, std::size_t k) const {
+    const Occurrence& at = result_.layers[layer];
+    const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
+    if (const auto& update = updates_[layer]) {
+      if (k == update->kept && (update->replaces || is_written_again(layer, *at.inputs[k]))) return {};
+      return std::holds_alternative<op::Where>(at.layer) ? tensor.bytes() : touched_input(tensor, at.layer, k);
+    }
+    const Bytes touched = touched_input(tensor, at.layer, k);
+    return k == 0 ? std::min(tensor.bytes(), touched * certain_[layer].read) : touched;
+  }
+  /// The bytes of result `k` that it writes for certain.
+  [[nodiscard]] Bytes certain_output(std::size_t layer, std::size_t k) const {
+    const Occurrence& at = result_.layers[layer];
+    const Bytes touched = touched_output(result_.tensors[at.outputs[k]], at.layer, k);
+    if (k > 0) return touched;
+    return touched * (updates_[layer] ? updates_[layer]->share() : certain_[layer].written);
+  }
 
   /// Whether operand `k` is what a movement layer moves, as opposed to a list of sizes or positions.
   [[nodiscard]] bool is_moved(const Occurrence& at, std::size_t k) const {
@@ -411,10 +447,11 @@ class LayerGraphBuilder {
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
   std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> their parts, in order
   std::vector<const Node*> nodes_{};                             // layer -> its node
-  std::vector<bool> by_pass_{};              // layer -> whether what it reads of operand 0 depends on the pass number
-  std::vector<double> certain_{};            // layer -> share of what it updates that is certain, from 0 to 1
-  std::set<TensorId> counters_{};            // numbers and conditions of passes, which need not be in memory
-  std::map<TensorId, Received> received_{};  // input of a loop's body -> its value in the first pass
+  std::vector<bool> by_pass_{};  // layer -> whether what it reads of operand 0 depends on the pass number
+  std::vector<Certain> certain_{};
+  std::vector<std::optional<Update>> updates_{};  // layer -> the few rows that it changes of an operand
+  std::set<TensorId> counters_{};                 // numbers and conditions of passes, which need not be in memory
+  std::map<TensorId, Received> received_{};       // input of a loop's body -> its value in the first pass
 };
 
 }  // namespace detail

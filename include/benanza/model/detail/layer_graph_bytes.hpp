@@ -25,7 +25,7 @@ inline void LayerGraphBuilder::connect() {
       settle(*at.inputs[k]);  // the outputs of a layer are settled below, before they are read
       const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
       if (!is_movement(at.layer) || is_moved(at, k)) {
-        const Bytes touched = touched_input(tensor, at.layer, k) * certain_share(i, k);
+        const Bytes touched = certain_input(i, k);
         reads.add(*at.inputs[k], touched);
         needed.add(*at.inputs[k], touched, at.live.input(k));
       }
@@ -54,14 +54,15 @@ inline void LayerGraphBuilder::connect() {
         for (const auto& share : held.by_base()) tensor.behind.push_back({share.first, share.second});
         continue;
       }
-      const Bytes written = touched_output(tensor, at.layer, k) * certain_share(i, k);
+      const Bytes written = certain_output(i, k);
       at.written += written;
-      at.needed.written += written * at.live.output(k);
+      at.needed.written += (updates_[i] ? tensor.bytes() : written) * at.live.output(k);  // its share has fewer rows
       if (!is_movement(at.layer)) {
         tensor.behind = {{id, written}};
-        if (written < tensor.bytes())  // the rest belongs to the first input
-          for (const auto& share : result_.tensors[*at.inputs[0]].behind)
-            tensor.behind.push_back({share.base, share.bytes * (1 - written / tensor.bytes())});
+        if (written < tensor.bytes())  // the rest belongs to the operand that is updated
+          for (const auto& share : result_.tensors[*at.inputs[updates_[i] ? updates_[i]->kept : 0]].behind)
+            if (!is_written_again(i, share.base))
+              tensor.behind.push_back({share.base, share.bytes * (1 - written / tensor.bytes())});
       } else if (std::holds_alternative<op::Slice>(at.layer) || std::holds_alternative<op::Split>(at.layer)) {
         Bytes whole{};
         for (const auto& [base, bytes] : reads.by_base()) whole += bytes;
@@ -94,14 +95,15 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
       if (!layer.inputs[k] || is_movement(layer.layer)) continue;
       const LayerTensor& tensor = result_.tensors[*layer.inputs[k]];
       DistinctBytes reads(result_);
-      const Bytes touched = touched_input(tensor, layer.layer, k) * certain_share(i, k);
+      const Bytes touched = certain_input(i, k);
       reads.add(*layer.inputs[k], touched);
       const bool by_pass = k == 0 && by_pass_[i];
       for (const auto& [read, bytes] : reads.by_base())
         for (const auto& share : behind_sequence(read, bytes)) {
           const LayerTensor& base = result_.tensors[share.base];
           if (!base.producers.empty() || counters_.contains(share.base)) continue;
-          if (!certain || (touched.value < tensor.bytes().value && !by_pass)) doubtful.insert(share.base);
+          const bool in_part = touched.value < tensor.bytes().value || (updates_[i] && updates_[i]->kept == k);
+          if (!certain || (in_part && !by_pass)) doubtful.insert(share.base);
           if (layer.repeat == 0) continue;
           const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes to) {
             most[share.base] = std::max(most[share.base], to);

@@ -82,12 +82,12 @@ namespace benanza::detail {
   const bool slices = at.node.op_type.ends_with("ND");
   std::int64_t size = axis && !slices ? x[*axis] : 1;
   for (std::size_t i = 0; slices && i < x.size(); ++i) size = std::max(size, x[i]);
-  const auto each = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 2) - 1)));
+  const auto each =
+      static_cast<double>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 2) - 1)));
   std::vector<Ramp> ramps = positions.ramps;
   if (positions.literal && std::ssize(positions.literal->ints) == positions.elements())
-    if (auto ramp = find_ramp(positions.dims, [&](std::int64_t i) {
-          return positions.literal->ints[static_cast<std::size_t>(i)];
-        }))
+    if (auto ramp = find_ramp(positions.dims,
+                              [&](std::int64_t i) { return positions.literal->ints[static_cast<std::size_t>(i)]; }))
       ramps.push_back(std::move(*ramp));
   const bool even = std::any_of(ramps.begin(), ramps.end(), [](const Ramp& ramp) {
     return std::any_of(ramp.steps.begin(), ramp.steps.end(), [](auto step) { return step != 0; });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/detail/known_bands.hpp>
+#include <benanza/model/detail/known_few.hpp>
 #include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_attention.hpp>
 #include <benanza/model/detail/live_choices.hpp>
@@ -32,8 +33,30 @@
 
 namespace benanza::detail {
 
+/// The rule of a node that changes a few rows of an operand. The other operands are needed for these rows.
+[[nodiscard]] inline LiveRule updated_rows(const Update& update, LiveRule rule) {
+  rule.operand = [update, of_all = rule.operand](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+    if (k == update.kept) return of_all(k, j, y);
+    Box rows = y;
+    rows[update.rows.axis] = few_of(update.rows, y[update.rows.axis]);
+    return of_all(k, j, rows);
+  };
+  rule.flops = [update](std::span<const Region> y, const Region&) {
+    return update.replaces ? 0.0 : y[0].share() * update.share();
+  };
+  return rule;
+}
+
 /// The rule of a node. Empty if it needs all of its operands.
 [[nodiscard]] inline std::optional<LiveRule> live_rule(const SizedNode& at) {
+  if (const auto update = known_update(at)) return updated_rows(*update, elementwise(at));
+  const bool computes = std::holds_alternative<op::Binary>(at.layer) || std::holds_alternative<op::Unary>(at.layer) ||
+                        std::holds_alternative<op::Cast>(at.layer) || std::holds_alternative<op::Where>(at.layer);
+  if (computes && chooses_numbers(at)) {
+    LiveRule rule = elementwise(at);
+    rule.flops = [](std::span<const Region>, const Region&) { return 0.0; };
+    return rule;
+  }
   const std::string type = onnx_type(at.node);
   const Layer& layer = at.layer;
   if (std::holds_alternative<op::Recurrent>(layer)) return recurrence(at);
@@ -108,8 +131,9 @@ namespace benanza::detail {
 
 /// Operators whose results are partly known, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
-  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand", "Tile",     "EyeLike",
-                                                         "Transpose", "Pad",    "Resize", "Upsample", "And"};
+  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand",         "Tile",     "EyeLike",
+                                                         "Transpose", "Pad",    "Resize",         "Upsample", "And",
+                                                         "Equal",     "TopK",   "ScatterElements"};
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
   if (node.op_type == "Gather" || node.op_type == "GatherND")
     return node.has_input(1) && graph.input(node, 1).literal.has_value();
@@ -447,6 +471,8 @@ namespace benanza::detail {
   const auto is_constant = [&at](std::size_t i) { return at.node.has_input(i) && at.graph.input(at.node, i).constant; };
   if (at.node.op_type == "MatMulNBits") return k == 4 && is_constant(4);  // which group a row belongs to
   if (k == 1 && read_positions(at) == 0) return true;
+  if (at.node.op_type == "ScatterElements" && k == 0) return known_few(at).has_value();  // one number in all places
+  if (is_constant(k) && chooses_numbers(at)) return true;                                // numbers in the code
   if (onnx_type(at.node) == "GridSample" || onnx_type(at.node) == "RoiAlign") return k > 0 && is_constant(k);
   if (std::holds_alternative<op::MatMul>(at.layer)) {
     const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";

@@ -35,12 +35,18 @@ class ProductZeros {
       const std::size_t depth = (*axes[i])[rank - 1] == whole_axis ? rank - 1 : rank - 2, free = 2 * rank - 3 - depth;
       if ((*axes[i])[depth] != whole_axis) continue;
       const Dims& dims = at.x(inputs[i]);
-      picks_[i] = x.one_hot == depth;
+      const bool has_few = x.few && x.few->rest == 0 && x.few->inner == 1 && x.few->size == dims[x.few->axis];
+      picks_[i] = has_few && x.few->axis == depth && x.few->count == 1;
+      if (has_few && x.few->axis == depth && x.few->count > 1) {  // the first rows stand for those that data choose
+        few_[i] = Positions::run(0, x.few->count);
+        added_ *= static_cast<double>(x.few->count) / static_cast<double>(dims[depth]);
+      }
       depth_axis_[i] = depth;
       const std::size_t result = (*axes[i])[free];
       if (result == whole_axis || dims[free] != at.y()[result]) continue;
-      // At each depth, at most one number is not 0: what is multiplied by it is added to one row.
-      if (x.one_hot == free) added_ /= 2.0 * static_cast<double>(std::max<std::int64_t>(1, dims[free]));
+      // At each depth, few numbers are not 0: what is multiplied by one of them is added to one row.
+      if (has_few && x.few->axis == free)
+        added_ *= static_cast<double>(x.few->count) / (2.0 * static_cast<double>(dims[free]));
       if (!x.band || std::min(x.band->row, x.band->column) + 2 != rank || x.band->row + x.band->column != 2 * rank - 3)
         continue;
       bands_[i] = x.band->row == free ? x.band->band : x.band->band.transposed();  // its rows are rows of the result
@@ -66,6 +72,7 @@ class ProductZeros {
   /// of the result.
   void limit(std::size_t k, const Box& y, Positions& depth) const {
     const std::size_t other = k == 0 ? 1 : 0;
+    if (few_[other]) depth = common(depth, *few_[other]);
     if (!bands_[other] || y[axis_[other]].empty()) return;
     depth = common(depth, reached(y[axis_[other]], *bands_[other]));
   }
@@ -101,7 +108,8 @@ class ProductZeros {
   std::size_t depth_axis_[2]{};  ///< summed axis of the operand
   std::int64_t depths_[2]{};
   bool picks_[2]{};
-  double added_ = 1;  ///< the share of work left for rows with one number other than 0
+  std::optional<Positions> few_[2]{};  ///< the depths at which an operand is not 0
+  double added_ = 1;                   ///< the share of work left for rows with one number other than 0
 };
 
 /// A summed axis of a product, or a summed label of an Einsum.

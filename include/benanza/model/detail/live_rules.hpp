@@ -327,7 +327,11 @@ template <class IsWhole>
     const std::int64_t count = firsts(all, x.copies_along(i)).count();
     different = std::max(different, count);
     some *= static_cast<double>(count) / static_cast<double>(at.x(0)[i]);
+    if (x.few && x.few->axis == i && x.few->rest == 0 && sums.contains(node.op_type))  // one addition less than addends
+      some *= static_cast<double>(x.few->count - 1) / static_cast<double>(x.few->size);
   }
+  if (x.few && x.few->rest == 0 && !reduced[x.few->axis] && sums.contains(node.op_type))
+    some = 0;  // at different places
   if (different == 1 && !x.copies.empty() && choices.contains(node.op_type)) some = 0;
   const bool hidden = x.outside <= masked_score && node.op_type == "ReduceMax";
   const bool banded = x.band && (hidden || (x.outside == 0 && sums.contains(node.op_type)));

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors in which a few elements along an axis differ from one number, although data choose which: one-hot vectors,
+// gates of the best k experts. And indices that differ from each other, as those of a TopK do.
+#pragma once
+
+#include <benanza/detail/node.hpp>
+#include <benanza/model/detail/known_bands.hpp>
+#include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/graph.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/ramp.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace benanza::detail {
+
+/// The number of a constant whose elements are all equal. Empty for other constants, and for weights.
+[[nodiscard]] inline std::optional<double> uniform_number(const Value& value) {
+  if (const auto number = scalar(value)) return number;
+  if (value.constant && value.literal) {
+    const auto are_equal = [](const auto& numbers) {
+      return !numbers.empty() && std::count(numbers.begin(), numbers.end(), numbers[0]) == std::ssize(numbers);
+    };
+    if (are_equal(value.literal->floats)) return value.literal->floats[0];
+    if (are_equal(value.literal->ints)) return static_cast<double>(value.literal->ints[0]);
+  }
+  const auto& banded = value.banded;
+  return banded && !banded->differ && banded->inside == banded->outside ? std::optional(banded->inside) : std::nullopt;
+}
+
+/// The elements of `few`, of a tensor with dimensions `x`, in a tensor `y` to which it broadcasts.
+[[nodiscard]] inline std::optional<FewElements> broadcast_few(FewElements few, const Dims& x, const Dims& y) {
+  if (x.size() > y.size()) return std::nullopt;
+  const std::size_t axis = few.axis + y.size() - x.size();
+  if (x[few.axis] != y[axis]) return std::nullopt;
+  few.axis = axis;
+  return few;
+}
+
+/// The same elements after a reshape. Empty if the axis is divided.
+[[nodiscard]] inline std::optional<FewElements> reshaped_few(FewElements few, const Dims& x, const Dims& y) {
+  const std::int64_t inner = few.inner * product(x, few.axis + 1, x.size());  // in elements
+  std::size_t axis = y.size();
+  std::int64_t behind = 1;  // elements for each position of the axis
+  while (axis > 0 && behind * y[axis - 1] <= inner) behind *= y[--axis];
+  if (axis-- == 0 || inner % behind != 0 || behind * y[axis] % (inner * few.size) != 0) return std::nullopt;
+  few.axis = axis;
+  few.inner = inner / behind;
+  return few;
+}
+
+class KnownFew {
+ public:
+  explicit KnownFew(const SizedNode& at) : at_(at), type_(onnx_type(at.node)) {}
+
+  [[nodiscard]] std::optional<FewElements> result() const {
+    if (type_ == "OneHot") return one_hot();
+    if (type_ == "Equal") return comparison();
+    if (type_ == "ScatterElements") return scattered();
+    if (type_ == "Where") return choice();
+    if (type_ == "ReduceSum") return sum();
+    if (type_ == "MatMul") return matrices();
+    if (at_.node.inputs.size() == 2 && std::holds_alternative<op::Binary>(at_.layer)) return combination();
+    const auto few = at_.known_x(0).few;
+    if (!few) return std::nullopt;
+    const Dims &x = at_.x(0), &y = at_.y();
+    if (type_ == "Transpose") return transposed(*few);
+    if (type_ == "Expand") return broadcast_few(*few, x, y);
+    if (type_ == "Reshape" || type_ == "Flatten" || type_ == "Squeeze" || type_ == "Unsqueeze")
+      return element_count(x) == element_count(y) ? reshaped_few(*few, x, y) : std::nullopt;
+    if (type_ == "Slice" || type_ == "Gather") {  // of other axes
+      const bool same = x.size() == y.size() && x[few->axis] == y[few->axis] && !narrows(few->axis);
+      return same ? few : std::nullopt;
+    }
+    if (x == y && (at_.node.inputs.size() == 1 || type_ == "Cast" || type_ == "Dropout"))
+      return mapped(*few, [results = KnownElementwise(at_)](double n) { return results.number_of(n); });
+    return std::nullopt;
+  }
+
+ private:
+  /// Empty if the function of the other elements is not known.
+  template <class Function>
+  [[nodiscard]] static std::optional<FewElements> mapped(FewElements few, const Function& function) {
+    const std::optional<double> rest = function(few.rest);
+    if (!rest) return std::nullopt;
+    few.rest = *rest;
+    if (few.chosen) few.chosen = function(*few.chosen);
+    return few;
+  }
+  [[nodiscard]] std::optional<FewElements> along(std::size_t axis, std::int64_t count, double rest,
+                                                 std::optional<double> chosen = {}) const {
+    return FewElements{.axis = axis, .size = at_.y()[axis], .count = count, .rest = rest, .chosen = chosen};
+  }
+  [[nodiscard]] bool narrows(std::size_t axis) const {
+    return type_ == "Gather" && to_axis(at_.node.attribute<std::int64_t>("axis", 0), at_.x(0).size()) == axis;
+  }
+
+  [[nodiscard]] std::optional<FewElements> one_hot() const {
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", -1), at_.y().size());
+    const auto& values = at_.graph.input(at_.node, 2).literal;  // off, on
+    if (!axis || !values || values->floats.size() + values->ints.size() != 2) return std::nullopt;
+    const auto number = [&](std::size_t i) {
+      return values->floats.empty() ? static_cast<double>(values->ints[i]) : values->floats[i];
+    };
+    return along(*axis, 1, number(0), number(1));
+  }
+
+  /// A comparison with numbers that all differ: one of them may be equal.
+  [[nodiscard]] std::optional<FewElements> comparison() const {
+    for (const std::size_t k : {0U, 1U}) {
+      const auto axis = different_along(at_.graph.input(at_.node, k));
+      const Dims &own = at_.x(k), &other = at_.x(1 - k), &y = at_.y();
+      if (!axis) continue;
+      const std::size_t from_end = own.size() - *axis;
+      const bool one = other.size() < from_end || other[other.size() - from_end] == 1;
+      if (one && from_end <= y.size()) return along(y.size() - from_end, 1, 0, 1);
+    }
+    return std::nullopt;
+  }
+  /// The only axis of a constant with more than one position, if its numbers all differ.
+  [[nodiscard]] static std::optional<std::size_t> different_along(const Value& value) {
+    std::size_t axis = 0;
+    while (axis < value.dims.size() && value.dims[axis] == 1) ++axis;
+    if (!value.constant || axis == value.dims.size() || value.dims[axis] != value.elements()) return std::nullopt;
+    if (value.ramps.size() == 1) return value.ramps[0].steps[axis] != 0 ? std::optional(axis) : std::nullopt;
+    if (!value.literal) return std::nullopt;
+    const auto& [ints, floats] = *value.literal;
+    const std::set<double> floats_seen(floats.begin(), floats.end());
+    const std::set<std::int64_t> ints_seen(ints.begin(), ints.end());
+    const auto seen = static_cast<std::int64_t>(floats.empty() ? ints_seen.size() : floats_seen.size());
+    return seen == value.elements() ? std::optional(axis) : std::nullopt;
+  }
+
+  /// Elements that are written into a constant that has one number in all places.
+  [[nodiscard]] std::optional<FewElements> scattered() const {
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", 0), at_.y().size());
+    const auto rest =
+        at_.graph.input(at_.node, 0).constant ? uniform_number(at_.graph.input(at_.node, 0)) : std::nullopt;
+    if (!axis || !rest || at_.x(1).size() != at_.y().size() || at_.x(1)[*axis] >= at_.y()[*axis]) return std::nullopt;
+    return along(*axis, at_.x(1)[*axis], *rest);
+  }
+
+  [[nodiscard]] std::optional<FewElements> choice() const {
+    const auto condition = at_.known_x(0).few;
+    const auto few = condition ? broadcast_few(*condition, at_.x(0), at_.y()) : std::nullopt;
+    const auto taken = [this](double number) { return uniform_number(at_.graph.input(at_.node, number != 0 ? 1 : 2)); };
+    return few ? mapped(*few, taken) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<FewElements> combination() const {
+    for (const std::size_t k : {0U, 1U}) {
+      const auto own = at_.known_x(k).few;
+      const auto few = own ? broadcast_few(*own, at_.x(k), at_.y()) : std::nullopt;
+      if (!few) continue;
+      const KnownElementwise results(at_);
+      if (const auto other = uniform_number(at_.graph.input(at_.node, 1 - k)))
+        return mapped(*few,
+                      [&](double n) { return k == 0 ? results.number_of(n, *other) : results.number_of(*other, n); });
+      if (few->rest == 0 && (type_ == "Mul" || type_ == "And" || (type_ == "Div" && k == 0))) {
+        FewElements y = *few;
+        y.chosen.reset();
+        return y;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Products of matrices of zeros.
+  [[nodiscard]] std::optional<FewElements> matrices() const {
+    for (const std::size_t k : {0U, 1U}) {
+      auto few = at_.known_x(k).few;
+      if (!few || few->rest != 0 || few->axis + 2 >= at_.x(k).size()) continue;
+      few->chosen.reset();
+      return broadcast_few(*few, at_.x(k), at_.y());
+    }
+    return std::nullopt;
+  }
+
+  /// A sum over another axis: all of its addends may have their few elements at different places.
+  [[nodiscard]] std::optional<FewElements> sum() const {
+    auto few = at_.known_x(0).few;
+    const auto axes = given_ints(at_.node, at_.graph, "axes", 1);
+    const Dims &x = at_.x(0), &y = at_.y();
+    if (few) few->chosen.reset();
+    if (!few || few->rest != 0 || !axes.known || axes.values.empty()) return std::nullopt;
+    std::set<std::size_t> reduced;
+    for (const auto each : axes.values)
+      if (const auto axis = to_axis(each, x.size())) reduced.insert(*axis);
+    if (reduced.contains(few->axis)) return std::nullopt;
+    for (const std::size_t axis : reduced) few->count = std::min(few->size, few->count * x[axis]);
+    if (y.size() != x.size())
+      few->axis -= static_cast<std::size_t>(std::distance(reduced.begin(), reduced.lower_bound(few->axis)));
+    return few->count < few->size ? few : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<FewElements> transposed(FewElements few) const {
+    const std::size_t rank = at_.y().size();
+    const auto perm = at_.node.attribute<Dims>("perm", {});
+    for (std::size_t i = 0; i < rank; ++i)
+      if ((perm.empty() ? rank - 1 - i : static_cast<std::size_t>(perm[i])) == few.axis) {
+        few.axis = i;
+        return few;
+      }
+    return std::nullopt;
+  }
+
+  const SizedNode& at_;
+  std::string type_;
+};
+[[nodiscard]] inline std::optional<FewElements> known_few(const SizedNode& at) { return KnownFew(at).result(); }
+
+/// Whether the results of a node that is not a movement are numbers that are known, at places that data choose: then
+/// there is nothing to compute. The same if it multiplies by 1 at these places.
+[[nodiscard]] inline bool chooses_numbers(const SizedNode& at) {
+  if (at.known.empty() || !at.node.has_input(0)) return false;
+  const auto few = known_few(at);
+  if (few && few->chosen) return true;
+  if (!few || onnx_type(at.node) != "Mul") return false;
+  const auto picks = [&](std::size_t k) { return at.known_x(k).few && at.known_x(k).few->chosen == 1; };
+  return picks(0) || picks(1);
+}
+
+/// At least so many elements of result `j` differ from each other.
+[[nodiscard]] inline std::int64_t known_different(const SizedNode& at, std::size_t j) {
+  static const std::set<std::string_view> kept{"Reshape", "Flatten",   "Squeeze", "Unsqueeze",
+                                               "Cast",    "Transpose", "Expand",  "Tile"};
+  const std::string type = onnx_type(at.node);
+  if (type == "TopK") {
+    const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", -1), at.y(j).size());
+    return axis && j == 1 ? std::max<std::int64_t>(1, at.y(j)[*axis]) : 1;
+  }
+  return kept.contains(type) ? at.known_x(0).different : 1;
+}
+
+/// The positions for which `few` counts: the first ones that are needed stand for those that data choose. The work is
+/// least if the same ones are chosen everywhere.
+[[nodiscard]] inline Positions few_of(const FewElements& few, const Positions& needed) {
+  constexpr std::int64_t most_positions = 1 << 20;
+  if (needed.count() > most_positions) return needed;
+  std::set<std::int64_t> chosen;  // coordinates
+  std::vector<Positions::Run> runs;
+  for (const auto& run : needed.runs())
+    for (auto p = run.begin; p < run.end; ++p) {
+      const std::int64_t coordinate = p / few.inner % few.size;
+      if (std::cmp_less(chosen.size(), few.count)) chosen.insert(coordinate);
+      if (!chosen.contains(coordinate)) continue;
+      if (!runs.empty() && runs.back().end == p) ++runs.back().end;
+      else runs.push_back({p, p + 1});
+    }
+  return Positions(std::move(runs));
+}
+
+/// A node that changes a few rows of one of its operands, and so can work in place.
+struct Update {
+  std::size_t kept = 0;   ///< the operand whose other rows stay
+  FewElements rows{};     ///< of the result
+  bool replaces = false;  ///< the rows that change are not read
+  [[nodiscard]] double share() const { return static_cast<double>(rows.count) / static_cast<double>(rows.size); }
+};
+[[nodiscard]] inline std::optional<Update> known_update(const SizedNode& at) {
+  const std::string type = onnx_type(at.node);
+  if (at.known.empty() || at.node.outputs.size() != 1) return std::nullopt;
+  const auto made = [&](std::size_t k, std::size_t kept, bool replaces) -> std::optional<Update> {
+    const auto own = at.known_x(k).few;
+    const auto rows = own ? broadcast_few(*own, at.x(k), at.y()) : std::nullopt;
+    if (!rows || at.x(kept) != at.y() || at.graph.input(at.node, kept).constant) return std::nullopt;
+    return Update{kept, *rows, replaces};
+  };
+  if (type == "Where") {
+    const auto condition = at.known_x(0).few;
+    return condition ? made(0, condition->rest != 0 ? 1 : 2, true) : std::nullopt;
+  }
+  const auto has_rest = [&](std::size_t k, double rest) {
+    return at.known_x(k).few && at.known_x(k).few->rest == rest;
+  };
+  if (type == "Add" || type == "Sub" || type == "Or") {
+    if (has_rest(1, 0)) return made(1, 0, false);
+    if (type != "Sub" && has_rest(0, 0)) return made(0, 1, false);
+  }
+  if (type == "Mul" || type == "Div" || type == "And") {
+    const auto clears = [&](std::size_t k) { return type != "Div" && at.known_x(k).few->chosen == 0; };
+    if (has_rest(1, 1)) return made(1, 0, clears(1));
+    if (type != "Div" && has_rest(0, 1)) return made(0, 1, clears(0));
+  }
+  return std::nullopt;
+}
+
+}  // namespace benanza::detail

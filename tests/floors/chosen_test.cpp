@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every request although data choose the places: one-hot vectors, updates of a few rows, the best k of
+// several experts. Counted by hand: a multiply-add is two operations, floats have 4 bytes.
+#include "least_work.hpp"
+
+#include <string>
+
+namespace chosen_places {
+
+using namespace benanza;
+using benanza::testing::check_least;
+using benanza::testing::least_layers;
+
+constexpr auto f32 = onnx::TensorProto::FLOAT;
+
+TEST_CASE("products with a comparison of indices pick rows", "[floors]") {
+  // 16 indices of 1000 rows of 64 numbers. An index may lie outside of the table: then nothing of it is read.
+  const auto check_picks = [](const std::string& input, const std::string& result, const std::string& nodes,
+                              double index = 8, double each = 4) {
+    const std::string numbers =
+        "<int64 o = {0}, int64 n = {1000}, int64 s = {1}, int64[1] first = {0}, "
+        "int64[1] last = {-1}, int64[2] flat = {16, 1000}, int64[2] column = {1000, 1}, "
+        "float one = {1}, float zero = {0}> { r = Range(o, n, s) ";
+    check_least(least_layers("(" + input + " i) => (" + result + " y) " + numbers + nodes + " }",
+                             {{"w", f32, {1000, 64}}, {"v", f32, {64, 1000}}}),
+                {0, 16 * index, 16 * 64 * each});
+  };
+  SECTION("as JAX writes one_hot") {
+    check_picks("int64[16]", "float[16, 64]",
+                "u = Unsqueeze(i, last) e = Equal(u, r) h = Cast<to = 1>(e) y = MatMul(h, w)");
+  }
+  SECTION("of 32 bits, with the operands exchanged") {
+    check_picks("int32[16]", "float[16, 64]",
+                "c = Cast<to = 6>(r) u = Unsqueeze(i, last) e = Equal(c, u) h = Cast<to = 1>(e) y = MatMul(h, w)", 4);
+  }
+  SECTION("along the first axis") {
+    check_picks("int64[16]", "float[64, 16]",
+                "k = Reshape(r, column) e = Equal(k, i) h = Cast<to = 1>(e) y = MatMul(v, h)");
+  }
+  SECTION("transposed, in an Einsum") {
+    check_picks("int64[16]", "float[16, 64]",
+                "k = Reshape(r, column) e = Equal(k, i) h = Cast<to = 1>(e) t = Transpose(h) "
+                "y = Einsum<equation = \"bv,vd->bd\">(t, w)");
+  }
+  SECTION("as a Where, of two axes that are joined") {
+    check_picks("int64[2, 8]", "float[16, 64]",
+                "u = Unsqueeze(i, last) e = Equal(u, r) h = Where(e, one, zero) f = Reshape(h, flat) y = MatMul(f, w)");
+  }
+  SECTION("not if the comparison is with other data: 16 x 1000 comparisons, casts and rows") {
+    check_least(least_layers("(int64[16, 1] i, int64[1000] r) => (float[16, 64] y) { e = Equal(i, r) "
+                             "h = Cast<to = 1>(e) y = MatMul(h, w) }",
+                             {{"w", f32, {1000, 64}}}),
+                {2 * 16 * 1000 + 2 * 16 * 1000 * 64, 16 * 8 + 1000 * 8 + 1000 * 64 * 4, 16 * 64 * 4});
+  }
+}
+
+TEST_CASE("an update of the row at a position changes that row", "[floors]") {
+  // A cache of 64 rows of 32 numbers, and the position of a request.
+  constexpr double row = 32 * 4, position = 8;
+  const auto model = [](const std::string& nodes, const std::string& given = "float[1, 32] n",
+                        const std::string& cache = "float[64, 32]") {
+    return least_layers("(" + cache + " c, " + given + ", int64 p) => (" + cache +
+                        " y) <int64 o = {0}, int64 m = {64}, int64 s = {1}, int64[1] last = {1}, float one = {1}> { "
+                        "r = Range(o, m, s) e = Equal(r, p) u = Unsqueeze(e, last) " +
+                        nodes + " }");
+  };
+  SECTION("by a Where") { check_least(model("y = Where(u, n, c)"), {0, row + position, row}); }
+  SECTION("by a Where whose condition is negated") {
+    check_least(model("b = Not(u) y = Where(b, c, n)"), {0, row + position, row});
+  }
+  SECTION("with the same row of another tensor") {
+    check_least(model("y = Where(u, n, c)", "float[64, 32] n"), {0, row + position, row});
+  }
+  SECTION("along the second axis, of 4 heads") {
+    check_least(model("y = Where(u, n, c)", "float[4, 1, 32] n", "float[4, 64, 32]"), {0, 4 * row + position, 4 * row});
+  }
+  SECTION("by adding a one-hot times the row: 32 sums") {
+    check_least(model("h = Cast<to = 1>(u) t = Mul(h, n) y = Add(c, t)"), {32, 2 * row + position, row});
+    check_least(model("h = Cast<to = 1>(u) t = Mul(n, h) y = Add(t, c)"), {32, 2 * row + position, row});
+  }
+  SECTION("by clearing the row first") {
+    const auto cleared = model("h = Cast<to = 1>(u) g = Sub(one, h) k = Mul(c, g) t = Mul(h, n) y = Add(k, t)");
+    check_least(cleared, {32, row + position, row});
+  }
+  SECTION("of a row that a layer computes") {
+    check_least(model("f = Relu(n) y = Where(u, f, c)"), {32, row + position, row});
+  }
+}
+
+TEST_CASE("of experts, the best 2 of 4 for each token count", "[floors]") {
+  // 8 tokens of 16 numbers, 32 in between. TopK looks at each score once.
+  constexpr double tokens = 8, chosen = 2, square = 16 * 32;
+  constexpr double router = (2 * 16 + 1) * tokens * 4, experts = tokens * chosen * 2 * 2 * square,
+                   between = tokens * chosen * 32, gated = tokens * chosen * 16, sums = tokens * 16;
+  constexpr double reads = tokens * 16 * 4 + 16 * 4 * 4 + chosen * 2 * square * 4, writes = tokens * 16 * 4;
+  const auto model = [](const std::string& nodes) {
+    return least_layers(
+        "(float[8, 16] x) => (float[8, 16] y) <int64[1] k = {2}, int64[2] s = {8, 4}, "
+        "int64[1] a0 = {0}, int64[1] a1 = {1}, int64[1] a2 = {2}, int64[2] copies = {4, 1}, int64[2] flat = {32, 1}, "
+        "int64[3] split = {4, 8, 16}, "
+        "int64[3] cube = {4, 2, 4}, int64 depth = {4}, float[2] offon = {0, 1}> { "
+        "l = MatMul(x, wr) v, i = TopK<axis = -1>(l, k) " +
+            nodes + " }",
+        {{"wr", f32, {16, 4}}, {"w1", f32, {4, 16, 32}}, {"w2", f32, {4, 32, 16}}});
+  };
+  const std::string multiply = "h = MatMul(e, w1) r = Relu(h) o = MatMul(r, w2) ";
+  const std::string dense = "e = Unsqueeze(x, a0) " + multiply;
+  const std::string summed = "q = Mul(o, g) y = ReduceSum<keepdims = 0>(q, a0)";
+  SECTION("whose scores are scattered into zeros") {
+    check_least(model("p = Softmax(v) z = ConstantOfShape<value = float[1] {0}>(s) "
+                      "d = ScatterElements<axis = 1>(z, i, p) t = Transpose(d) g = Unsqueeze(t, a2) " +
+                      dense + summed),
+                {router + tokens * chosen * 5 + experts + between + gated + sums, reads, writes});
+  }
+  SECTION("whose gates are reshaped, and multiply the other operand") {
+    check_least(model("p = Softmax(v) z = ConstantOfShape<value = float[1] {0}>(s) "
+                      "d = ScatterElements<axis = 1>(z, i, p) t = Transpose<perm = [1, 0]>(d) "
+                      "c = Reshape(t, cube) n = Constant<value_ints = [4, 8, 1]>() g = Reshape(c, n) " +
+                      dense + "q = Mul(g, o) y = ReduceSum<keepdims = 0>(q, a0)"),
+                {router + tokens * chosen * 5 + experts + between + gated + sums, reads, writes});
+  }
+  SECTION("whose scores are hidden before a sigmoid, and scale the tokens of each expert") {
+    check_least(model("z = ConstantOfShape<value = float[1] {-inf}>(s) d = ScatterElements<axis = 1>(z, i, v) "
+                      "t = Transpose(d) b = Sigmoid(t) g = Reshape(b, flat) n = Tile(x, copies) m = Mul(n, g) "
+                      "e = Reshape(m, split) " +
+                      multiply + "y = ReduceSum<keepdims = 0>(o, a0)"),
+                {router + tokens * chosen + gated + experts + between + sums, reads, writes});
+  }
+  SECTION("whose gates are sums of one-hot vectors") {
+    // Each of two choices of a token multiplies one gate; their sum has two numbers other than 0.
+    check_least(model("p = Softmax(v) w = OneHot(i, depth, offon) u = Unsqueeze(p, a2) m = Mul(w, u) "
+                      "d = ReduceSum<keepdims = 0>(m, a1) t = Transpose(d) g = Unsqueeze(t, a2) " +
+                      dense + summed),
+                {router + tokens * chosen * 5 + experts + between + gated + sums, reads, writes});
+  }
+}
+
+TEST_CASE("the rows that the indices of a TopK name differ", "[floors]") {
+  // The best 5 of 100: as many rows of 64 numbers. TopK looks at each number once, a Cast at each index.
+  const auto model = [](const std::string& nodes, const std::string& result) {
+    return least_layers("(float[2, 100] x) => (float[" + result +
+                            "] y) <int64[1] k = {5}, int64[1] flat = {-1}, "
+                            "int64[1] a = {0}, int64[1] b = {1}> { v, i = TopK(x, k) " +
+                            nodes + " }",
+                        {{"w", f32, {100, 64}}});
+  };
+  constexpr double x = 2 * 100 * 4, row = 64 * 4;
+  SECTION("in each row of the indices") {
+    check_least(model("y = Gather(w, i)", "2, 5, 64"), {2 * 100, x + 5 * row, 10 * row});
+  }
+  SECTION("in one list") {
+    check_least(model("c = Cast<to = 6>(i) f = Reshape(c, flat) y = Gather(w, f)", "10, 64"),
+                {2 * 100 + 10, x + 5 * row, 10 * row});
+  }
+  SECTION("but not in a part of them") {
+    const auto part = model("s = Slice(i, a, b, b) y = Gather(w, s)", "2, 1, 64");
+    CHECK(part.single.model_reads.value <= x + row);
+  }
+}
+
+}  // namespace chosen_places
