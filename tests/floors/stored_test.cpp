@@ -11,6 +11,7 @@ namespace stored_constants {
 using benanza::Form;
 using benanza::LayerRow;
 using benanza::testing::check_least;
+using benanza::testing::Least;
 using benanza::testing::least_layers;
 
 constexpr auto f16 = onnx::TensorProto::FLOAT16, f8 = onnx::TensorProto::FLOAT8E4M3FN, i8 = onnx::TensorProto::INT8,
@@ -232,21 +233,49 @@ TEST_CASE("sizes, axes, places and limits of the file are in the code of a progr
 }
 
 TEST_CASE("a sparse weight is its numbers and their places", "[floors]") {
-  auto model = benanza::testing::parse_model("g (float[8, 512] x) => (float[8, 256] y) { y = MatMul(x, w) }",
-                                             "<ir_version: 10, opset_import: [\"\" : 21]>");
-  auto& sparse = *model.mutable_graph()->add_sparse_initializer();
-  sparse.add_dims(512);
-  sparse.add_dims(256);
-  sparse.mutable_values()->set_name("w");
-  sparse.mutable_values()->set_data_type(f32);
-  sparse.mutable_values()->add_dims(1000);
-  sparse.mutable_values()->set_raw_data(std::string(4000, '\1'));
-  sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
-  sparse.mutable_indices()->add_dims(1000);
-  sparse.mutable_indices()->set_raw_data(std::string(8000, '\0'));
-  // 1000 numbers of 4 bytes with indices of 8 bytes; each number is a multiply-add for each of 8 rows.
-  check_least(benanza::make_model_layers(benanza::testing::import_model(model)),
-              {2 * 8 * 1000, 8 * 512 * 4 + 1000 * 12, 8 * 256 * 4});
+  // 1000 numbers of 4 bytes with indices of 8 bytes, or the tensor with its zeros if it has fewer bytes.
+  const auto model = [](const std::string& text, const std::vector<std::int64_t>& dims) {
+    auto result = benanza::testing::parse_model("g " + text, "<ir_version: 10, opset_import: [\"\" : 21]>");
+    auto& sparse = *result.mutable_graph()->add_sparse_initializer();
+    for (const auto dim : dims) sparse.add_dims(dim);
+    sparse.mutable_values()->set_name("w");
+    sparse.mutable_values()->set_data_type(f32);
+    sparse.mutable_values()->add_dims(1000);
+    sparse.mutable_values()->set_raw_data(std::string(4000, '\1'));
+    sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+    sparse.mutable_indices()->add_dims(1000);
+    sparse.mutable_indices()->set_raw_data(std::string(8000, '\0'));
+    return benanza::make_model_layers(benanza::testing::import_model(result));
+  };
+  constexpr double stored = 1000 * 12;
+  SECTION("each number is a multiply-add for each of 8 rows") {
+    const Least least{2 * 8 * 1000, 8 * 512 * 4 + stored, 8 * 256 * 4};
+    check_least(model("(float[8, 512] x) => (float[8, 256] y) { y = MatMul(x, w) }", {512, 256}), least);
+    check_least(model("(float[8, 512] x) => (float[8, 256] y) { t = Transpose(w) y = MatMul(x, t) }", {256, 512}),
+                least);
+    check_least(model("(float[8, 512] x) => (float[8, 256] y) { y = Gemm<transB = 1>(x, w) }", {256, 512}), least);
+    check_least(model("(float[8, 512] x) => (float[4, 8, 64] y) <int64[3] s = {4, 64, 512}> { v = Reshape(w, s) "
+                      "y = Einsum<equation = \"bk,hdk->hbd\">(x, v) }",
+                      {256, 512}),
+                least);
+  }
+  SECTION("of a convolution: each number at 26 x 26 places") {
+    const Least least{2 * 26 * 26 * 1000, 16 * 28 * 28 * 4 + 16 * 16 * 9 * 4, 16 * 26 * 26 * 4};
+    const std::string image = "(float[1, 16, 28, 28] x) => (float[1, 16, 26, 26] y) ";
+    check_least(model(image + "{ y = Conv(x, w) }", {16, 16, 3, 3}), least);
+    check_least(model(image + "<int64[4] s = {16, 16, 3, 3}> { v = Reshape(w, s) y = Conv(x, v) }", {16, 144}), least);
+  }
+  SECTION("with padding: at 27 x 27 places or more") {
+    const auto padded = model(
+        "(float[1, 16, 28, 28] x) => (float[1, 16, 28, 28] y) { y = Conv<pads = [1, 1, 1, 1]>(x, w) }", {16, 16, 3, 3});
+    CHECK(padded.single.layers[0].needed.flops.value == Approx(2 * 27 * 27 * 1000));
+  }
+  SECTION("of a transposed convolution: each number at each of 14 x 14 places") {
+    check_least(
+        model("(float[1, 16, 14, 14] x) => (float[1, 16, 28, 28] y) { y = ConvTranspose<strides = [2, 2]>(x, w) }",
+              {16, 16, 2, 2}),
+        {2 * 14 * 14 * 1000, 16 * 14 * 14 * 4 + 16 * 16 * 4 * 4, 16 * 28 * 28 * 4});
+  }
 }
 
 TEST_CASE("a table that is an attribute tells a node from another", "[floors]") {

@@ -155,6 +155,7 @@ class LiveElements {
         result.rows = detail::known_rows(at);
       }
       if (!splits) result.few = detail::known_few(at);
+      if (!splits) result.nonzero = detail::known_nonzero(at);
       if (!splits) result.different = detail::known_different(at, j);
       result.copies = detail::known_copies(at, rule, j);
       if (!splits) result.parts = detail::known_parts(at);

@@ -20,10 +20,12 @@
 
 namespace benanza::detail {
 
-/// Where a constant is 0 or hides a score.
+/// Where a constant is 0 or hides a score, and how much of it is 0.
 [[nodiscard]] inline KnownElements known_constant(const Value& value) {
   KnownElements result;
   const std::size_t rank = value.dims.size();
+  if (value.sparse && value.elements() > 0)
+    result.nonzero = std::min(1.0, static_cast<double>(value.sparse->numbers) / static_cast<double>(value.elements()));
   if (!value.banded || rank < 2) return result;
   BandedNumbers numbers = *value.banded;
   if (numbers.inside == numbers.outside && !numbers.differ) return result;

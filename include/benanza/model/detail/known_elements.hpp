@@ -44,6 +44,7 @@ struct FewElements {
 struct KnownElements {
   std::optional<AxesBand> band{};  ///< each element outside of it is `outside`
   double outside = 0;              ///< a hidden score stands for all smaller ones
+  double nonzero = 1;  ///< the share of its elements that a sparse tensor of the file stores; not known where
   std::optional<FewElements> few{};
   std::int64_t different = 1;        ///< at least so many elements differ from each other, whatever the data are
   std::optional<Box> filled{};       ///< each element outside of it is 0
@@ -56,8 +57,8 @@ struct KnownElements {
   double passes = 0;  ///< for loops: if not 0, all elements follow from constants and the number of the pass
 
   [[nodiscard]] bool any() const {
-    return band || few || different > 1 || filled || !rows.empty() || !copies.empty() || !distinct.empty() ||
-           !parts.empty();
+    return band || few || nonzero < 1 || different > 1 || filled || !rows.empty() || !copies.empty() ||
+           !distinct.empty() || !parts.empty();
   }
   [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {
     return axis < copies.size() ? copies[axis] : nullptr;

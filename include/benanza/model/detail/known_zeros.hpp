@@ -14,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -191,6 +193,17 @@ namespace benanza::detail {
     result.insert(result.end(), some.begin(), some.end());
   }
   return result.size() > 1 && result.size() <= most_boxes ? result : std::vector<Box>{};
+}
+
+/// The share of a result that differs from 0, if the numbers of a sparse tensor are moved or multiplied.
+[[nodiscard]] inline double known_nonzero(const SizedNode& at) {
+  static const std::set<std::string_view> kept{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast"};
+  const std::string type = onnx_type(at.node);
+  if (kept.contains(type) && at.node.has_input(0)) return at.known_x(0).nonzero;
+  double least = 1;
+  for (std::size_t k = 0; type == "Mul" && k < 2; ++k)
+    if (at.x(k) == at.y()) least = std::min(least, at.known_x(k).nonzero);
+  return least;
 }
 
 /// The share of a tensor's elements that may differ from 0, as far as several boxes tell.

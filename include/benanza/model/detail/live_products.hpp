@@ -269,9 +269,7 @@ struct EqualAxes {
   if (depth_b < b_rank) where.emplace_back(b, depth_b);
   const SummedAxis summed = summed_axis(at, at.x(0)[depth_a], where);
   double some = summed.share;
-  for (const std::size_t k : {std::size_t{0}, b})  // zeros that the file omits
-    if (const Value& x = at.graph.input(node, k); x.sparse && !at.known.empty())
-      some *= std::min(1.0, static_cast<double>(x.sparse->numbers) / static_cast<double>(x.elements()));
+  some *= at.known_x(0).nonzero * at.known_x(b).nonzero;  // the file omits zeros
   // Each element of an operand takes part in equally many products. Rows of zeros are not in the result that is needed.
   const double zero_rows =
       std::max(0.0, 1 + share_of_rows({.rows = known_rows(at)}, at.y()) - share_of_rows(at.known_x(0), at.x(0)) -
@@ -324,6 +322,7 @@ struct EqualAxes {
     summed.push_back(summed_axis(at, at.x(axes[0].first)[axes[0].second], axes));
     some *= summed.back().share;
   }
+  for (std::size_t k = 0; k < count; ++k) some *= at.known_x(k).nonzero;
   return LiveRule{.operand = [at, of_a = followed[0], of_b = followed[1], zeros, summed](
                                  std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     if (zeros.picks_of(k)) return {};

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -300,6 +301,20 @@ struct ConvolvedPart {
   return result;
 }
 
+/// The share of the products of a window that is left if the file stores a share of the weights: each of them is
+/// counted like those of the tap that reads the fewest real elements. `steps[i]`: for each tap along axis i, the number
+/// of positions at which it does.
+[[nodiscard]] inline double stored_products(double nonzero, const std::vector<std::vector<std::int64_t>>& steps) {
+  double share = nonzero;
+  for (const auto& each : steps) {
+    if (nonzero == 1 || each.empty()) break;
+    const auto all = static_cast<double>(std::accumulate(each.begin(), each.end(), std::int64_t{0}));
+    const auto least = static_cast<double>(*std::min_element(each.begin(), each.end()));
+    if (all > 0) share *= static_cast<double>(each.size()) * least / all;
+  }
+  return share;
+}
+
 [[nodiscard]] inline std::optional<LiveRule> convolution(const SizedNode& at) {
   const std::size_t w = at.node.op_type == "QLinearConv" ? 3 : 1;
   const std::int64_t group = at.node.attribute<std::int64_t>("group", 1);
@@ -309,6 +324,15 @@ struct ConvolvedPart {
   const std::int64_t x_channels = at.x(0)[layout.channels], y_channels = at.y()[layout.channels];
   if (y_channels % group != 0 || x_channels % group != 0) return std::nullopt;
   const KnownInput x = known_input(at, *windows, true);
+  std::vector<std::vector<std::int64_t>> steps;
+  for (const Window& window : *windows) {
+    auto& of_taps = steps.emplace_back();
+    for (std::int64_t tap = 0; tap < window.kernel; ++tap) {
+      const auto inside = steps_within({0, window.size}, window.stride, tap * window.dilation - window.pad_begin);
+      of_taps.push_back(common(Positions::whole(window.outputs()), Positions::run(inside.begin, inside.end)).count());
+    }
+  }
+  const double stored = stored_products(at.known_x(w).nonzero, steps);
   const FirstEqual copies = at.known_x(0).copies_along(layout.channels);
   const GroupedChannels channels(x.channels, x_channels, y_channels, group, copies);
   const GroupedChannels of_weights(x.channels, x_channels, y_channels, group,
@@ -331,7 +355,7 @@ struct ConvolvedPart {
         return {result};
       },
       .flops =
-          [windows = *windows, layout, x, channels, parts = convolved_parts(at, *windows, x, group)](
+          [windows = *windows, layout, x, channels, stored, parts = convolved_parts(at, *windows, x, group)](
               std::span<const Region> y, const Region&) {
             const double all =
                 Region::whole(y[0].dims())
@@ -349,7 +373,7 @@ struct ConvolvedPart {
                   [&](std::size_t axis, const Positions& p) { return weight(axis, firsts(p, each.sums[axis])); });
             }
             if (!parts.empty()) part = std::min(part, joined);
-            return all > 0 ? part / all : 1;
+            return all > 0 ? stored * part / all : stored;
           }};
 }
 
@@ -362,6 +386,16 @@ struct ConvolvedPart {
     return std::nullopt;
   std::vector<Window> windows;
   for (const auto& axis : read->axes) windows.push_back(axis.window);
+  std::vector<std::vector<std::int64_t>> steps;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    auto& of_taps = steps.emplace_back();
+    for (std::int64_t tap = 0; tap < windows[i].kernel; ++tap) {
+      const auto inside =
+          steps_within({0, y_dims[i + 2]}, windows[i].stride, tap * windows[i].dilation - windows[i].pad_begin);
+      of_taps.push_back(common(Positions::whole(x_dims[i + 2]), Positions::run(inside.begin, inside.end)).count());
+    }
+  }
+  const double stored = stored_products(at.known_x(1).nonzero, steps);
   const auto filled = at.known_x(0).filled;
   const Positions some = filled ? (*filled)[1] : Positions::whole(x_dims[1]);
   const FirstEqual copies = at.known_x(0).copies_along(1);
@@ -386,7 +420,7 @@ struct ConvolvedPart {
         return {result};
       },
       .flops =
-          [at, windows, channels](std::span<const Region> y, const Region&) {
+          [at, windows, channels, stored](std::span<const Region> y, const Region&) {
             const auto measured = [&](const Region& region, const auto& pairs) {
               return region.measure([&](std::size_t i, const Positions& p) {
                 return i == 0   ? static_cast<double>(p.count())
@@ -396,7 +430,8 @@ struct ConvolvedPart {
             };
             const double all =
                 measured(Region::whole(y[0].dims()), [&](const Positions& p) { return channels.all_pairs(p); });
-            return all > 0 ? measured(y[0], [&](const Positions& p) { return channels.pairs(p); }) / all : 1;
+            const double part = measured(y[0], [&](const Positions& p) { return channels.pairs(p); });
+            return all > 0 ? stored * part / all : stored;
           }};
 }
 
