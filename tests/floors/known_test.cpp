@@ -85,6 +85,43 @@ TEST_CASE("a crop counts what it keeps", "[floors]") {
   }
 }
 
+TEST_CASE("phases of a dilated convolution", "[floors]") {
+  // 3 x 3 taps with 4 places between two of them, 14 x 14 places, 4 channels to 8. The first 4 and the last 4 places
+  // lack a tap: 14 + 10 + 10 = 34 along each axis. The phases are padded to 6 x 6 places and computed at 4 x 4; some of
+  // these lie outside of the result.
+  const double taps = 34 * 34, places = 14 * 14;
+  const auto phases = [](const std::string& x, const std::string& before, const std::string& behind,
+                         const std::string& y) {
+    return known_layers("(float[" + x + "] x, float[8, 4, 3, 3] w, float[8, 1, 1] r) => (float[" + y +
+                        "] y) <int64[2] from = {0, 0}, int64[2] to = {14, 14}, int64[4] s2 = {16, 4, 6, 6}, "
+                        "int64[4] d2 = {16, 6, 6, 4}, " +
+                        before + " c = Conv(b, w) " + behind + " }");
+  };
+  SECTION("channels first, and an addend") {
+    check_known(
+        phases("1, 4, 14, 14",
+               "int64[8] p = {0, 0, 4, 4, 0, 0, 6, 6}, int64[6] s1 = {1, 4, 6, 4, 6, 4}, int64[6] s3 = {4, 4, 1, "
+               "8, 4, 4}, int64[4] s4 = {1, 8, 16, 16}, int64[2] axes = {2, 3}> { q = Pad(x, p) "
+               "f = Reshape(q, s1) g = Transpose<perm = [3, 5, 0, 1, 2, 4]>(f) b = Reshape(g, s2)",
+               "h = Reshape(c, s3) i = Transpose<perm = [2, 3, 4, 0, 5, 1]>(h) k = Reshape(i, s4) "
+               "u = Slice(k, from, to, axes) y = Add(u, r)",
+               "1, 8, 14, 14"),
+        2 * 4 * 8 * taps, (4 * places + 8 * 4 * 9 + 8) * 4);
+  }
+  SECTION("channels last") {
+    check_known(
+        phases("1, 14, 14, 4",
+               "int64[8] p = {0, 4, 4, 0, 0, 6, 6, 0}, int64[6] s1 = {1, 6, 4, 6, 4, 4}, int64[6] s3 = {4, 4, 1, "
+               "4, 4, 8}, int64[4] s4 = {1, 16, 16, 8}, int64[2] axes = {1, 2}> { q = Pad(x, p) "
+               "f = Reshape(q, s1) g = Transpose<perm = [2, 4, 0, 1, 3, 5]>(f) t = Reshape(g, d2) "
+               "b = Transpose<perm = [0, 3, 1, 2]>(t)",
+               "h = Transpose<perm = [0, 2, 3, 1]>(c) j = Reshape(h, s3) "
+               "i = Transpose<perm = [2, 3, 0, 4, 1, 5]>(j) k = Reshape(i, s4) y = Slice(k, from, to, axes)",
+               "1, 14, 14, 8"),
+        2 * 4 * 8 * taps, (4 * places + 8 * 4 * 9) * 4);
+  }
+}
+
 TEST_CASE("an Einsum with a label twice reads the diagonal", "[floors]") {
   const auto model = [](const std::string& sizes, const std::string& result, const std::string& equation) {
     return known_layers("(float[" + sizes + "] x) => (float[" + result + "] y) { r = Relu(x) y = Einsum<equation = \"" +

@@ -29,6 +29,7 @@ class AbsorbedSteps {
     const Epilogue* post = epilogue();
     if (post == nullptr || at.outputs.size() != 1 || at.live.flops <= 0) return;  // no sum of products
     elements_ = static_cast<double>(element_count(graph_.tensors[at.outputs[0]].dims));
+    made_ = elements_ * at.live.made;
     if (!post->empty()) {
       const double added = first_addend(at.layer).value;
       if (at.live.input(at.inputs.size() - 1) > 0)
@@ -83,6 +84,12 @@ class AbsorbedSteps {
   bool takes(std::size_t layer, TensorId id) {
     Occurrence& step = graph_.layers[layer];
     const LayerTensor& result = graph_.tensors[step.outputs[0]];
+    if (std::holds_alternative<op::Slice>(step.layer)) {
+      elements_ = static_cast<double>(element_count(result.dims));
+      made_ = std::min(made_, elements_);
+      moved_ = true;
+      return step.inputs[0] == id;
+    }
     const bool same_count = static_cast<double>(element_count(result.dims)) == elements_;
     if (!same_count || !step.inputs[0]) return false;
     if (std::holds_alternative<op::View>(step.layer) || std::holds_alternative<op::Transpose>(step.layer)) {
@@ -111,7 +118,7 @@ class AbsorbedSteps {
       if (!may_add(other.constant)) return false;
       if (addend_ == Addend::constant) combine(step, k);
       addend_ = other.constant ? Addend::constant : Addend::data;
-      leave_out(layer, elements_, graph_.layers[product_].live.made);
+      leave_out(layer, elements_, elements_ > 0 ? made_ / elements_ : 0);
       return true;
     }
     const bool multiplies = binary->fn == ElementwiseFn::mul || (binary->fn == ElementwiseFn::div && is_first);
@@ -153,7 +160,8 @@ class AbsorbedSteps {
   LayerGraph& graph_;
   std::size_t product_;
   std::vector<Flops>& needed_;
-  double elements_ = 0;  ///< of the product's result
+  double elements_ = 0;  ///< of the product's result that a Slice leaves
+  double made_ = 0;      ///< as many of them are computed
   Addend addend_ = Addend::none;
   bool moved_ = false;  ///< the channels are not where the product has them
 };

@@ -315,6 +315,25 @@ struct ConvolvedPart {
   return share;
 }
 
+/// The products of a convolution whose input is 0 outside of several boxes that have no element in common, as those of
+/// the phases of a dilated convolution: for each box, the taps that read it. Weighed like `measure` of a region.
+[[nodiscard]] inline double products_in_boxes(const std::vector<Box>& filled, const Region& y,
+                                              const WindowLayout& layout, const std::vector<Window>& windows,
+                                              std::int64_t x_channels, std::int64_t y_channels, std::int64_t group) {
+  double total = 0;
+  for (const Box& box : filled) {
+    const GroupedChannels channels(box[layout.channels], x_channels, y_channels, group);
+    total += y.measure([&](std::size_t axis, const Positions& p) -> double {
+      if (axis == 0) return static_cast<double>(common(p, box[0]).count());
+      if (axis == layout.channels) return channels.pairs(p);
+      const std::size_t i = axis - layout.first_place;
+      const FirstEqual inside = as_padding_outside(box[axis], windows[i].size, nullptr);
+      return distinct_taps(windows[i], p, inside);
+    });
+  }
+  return total;
+}
+
 [[nodiscard]] inline std::optional<LiveRule> convolution(const SizedNode& at) {
   const std::size_t w = at.node.op_type == "QLinearConv" ? 3 : 1;
   const std::int64_t group = at.node.attribute<std::int64_t>("group", 1);
@@ -355,8 +374,8 @@ struct ConvolvedPart {
         return {result};
       },
       .flops =
-          [windows = *windows, layout, x, channels, stored, parts = convolved_parts(at, *windows, x, group)](
-              std::span<const Region> y, const Region&) {
+          [windows = *windows, layout, x, channels, stored, x_channels, y_channels, group, boxes = at.known_x(0).rows,
+           parts = convolved_parts(at, *windows, x, group)](std::span<const Region> y, const Region&) {
             const double all =
                 Region::whole(y[0].dims())
                     .measure(layout.weight([&](const Positions& p) { return channels.all_pairs(p); },
@@ -373,6 +392,8 @@ struct ConvolvedPart {
                   [&](std::size_t axis, const Positions& p) { return weight(axis, firsts(p, each.sums[axis])); });
             }
             if (!parts.empty()) part = std::min(part, joined);
+            if (!boxes.empty())
+              part = std::min(part, products_in_boxes(boxes, y[0], layout, windows, x_channels, y_channels, group));
             return all > 0 ? stored * part / all : stored;
           }};
 }
