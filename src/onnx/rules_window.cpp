@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of convolutions and pooling that engines write: fused, quantised, channels last, or channels in blocks.
-// com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Shape rules of pooling, of transposed convolutions, and of convolutions that engines write: fused, quantised,
+// channels last, or channels in blocks. com.microsoft:
+// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "rule_tables.hpp"
+
+#include <algorithm>
 
 namespace benanza::importer {
 namespace {
 
-/// Output size of a window along one axis (ONNX AveragePool, Conv).
+/// Output size of a window along one axis (ONNX AveragePool, Conv). With ceil_mode, a window that would start in the
+/// padding at the end is left out (AveragePool 22: "Sliding windows that would start in the right padded region are
+/// ignored"). ONNX Runtime applies this to all versions.
 std::int64_t windowed(std::int64_t size, std::int64_t window, std::int64_t stride, std::int64_t dilation,
-                      std::int64_t pads, const std::string& auto_pad, bool ceil) {
+                      std::int64_t pad_begin, std::int64_t pad_end, const std::string& auto_pad, bool ceil) {
   if (stride <= 0 || dilation <= 0 || window <= 0) throw InputError("a window, stride or dilation below 1");
   if (auto_pad.starts_with("SAME")) return (size + stride - 1) / stride;
-  const std::int64_t span = size + (auto_pad == "VALID" ? 0 : pads) - (window - 1) * dilation - 1;
+  if (auto_pad == "VALID") pad_begin = pad_end = 0;
+  const std::int64_t span = size + pad_begin + pad_end - (window - 1) * dilation - 1;
   if (span < 0)
     throw InputError("a window of " + std::to_string(window) + " over " + std::to_string(size) + " elements and " +
-                     std::to_string(pads) + " of padding");
-  return span / stride + (ceil && span % stride != 0 ? 1 : 0) + 1;
+                     std::to_string(pad_begin + pad_end) + " of padding");
+  const std::int64_t positions = span / stride + 1;
+  return ceil && span % stride != 0 && positions * stride < size + pad_begin ? positions + 1 : positions;
 }
 
 /// An attribute with a number for each axis, in a range in which sums and products do not overflow.
@@ -41,8 +48,8 @@ Ints window_dims(const RuleArguments& a, const Ints& x, const Ints& weights, boo
              pads = axis_values(a, "pads", 2 * rank, 0);
   Ints dims = x;
   for (std::size_t i = 0; i < rank; ++i)
-    dims[i + (last ? 1 : 2)] = windowed(x[i + (last ? 1 : 2)], kernel[i], strides[i], dilations[i],
-                                        pads[i] + pads[i + rank], a.node.attribute<std::string>("auto_pad", "NOTSET"),
+    dims[i + (last ? 1 : 2)] = windowed(x[i + (last ? 1 : 2)], kernel[i], strides[i], dilations[i], pads[i],
+                                        pads[i + rank], a.node.attribute<std::string>("auto_pad", "NOTSET"),
                                         a.node.attribute<std::int64_t>("ceil_mode", 0) != 0);
   return dims;
 }
@@ -54,9 +61,10 @@ bool channels_last(const RuleArguments& a) {
 
 }  // namespace
 
+// The second output of a MaxPool has the places of the maxima.
 RuleResult window_pool(const RuleArguments& a) {
-  return {TypedShape{a.in(0).type,
-                     window_dims(a, a.in(0).dims, a.node.attribute<Ints>("kernel_shape", {}), channels_last(a))}};
+  const Ints dims = window_dims(a, a.in(0).dims, a.node.attribute<Ints>("kernel_shape", {}), channels_last(a));
+  return {TypedShape{a.in(0).type, dims}, TypedShape{DataType::i64, dims}};
 }
 
 RuleResult global_pool(const RuleArguments& a) {
@@ -79,22 +87,48 @@ RuleResult convolution(const RuleArguments& a) {
   return {TypedShape{weights == 3 && a.has(7) ? a.in(7).type : a.in(0).type, dims}};
 }
 
-// X, W [C, M/group, k...], Pads; the shape is not known unless Pads is a constant
-RuleResult transposed_convolution(const RuleArguments& a) {
+/// Output of a transposed convolution of x and w, [C, M/group, k...], along each axis without pads (ONNX
+/// ConvTranspose).
+Ints unpadded_transpose(const RuleArguments& a) {
   const Ints &x = a.in(0).dims, &w = a.in(1).dims;
   if (w.size() < 3 || x.size() != w.size())
     throw InputError("an input of shape " + shape_text(x) + " and weights of shape " + shape_text(w));
   const std::size_t rank = w.size() - 2;
   const Ints strides = axis_values(a, "strides", rank, 1), dilations = axis_values(a, "dilations", rank, 1),
              more = axis_values(a, "output_padding", rank, 0);
-  const auto pads = a.has(2) ? known_ints(a, 2) : Ints(2 * rank, 0);
   Ints dims = x;
   dims[1] = w[1] * a.node.attribute<std::int64_t>("group", 1);
   for (std::size_t i = 0; i < rank; ++i)
-    dims[i + 2] = !pads || pads->size() != 2 * rank
-                      ? unknown_dim
-                      : strides[i] * (x[i + 2] - 1) + more[i] + (w[i + 2] - 1) * dilations[i] + 1 - (*pads)[i] -
-                            (*pads)[i + rank];
+    dims[i + 2] = strides[i] * (x[i + 2] - 1) + more[i] + (w[i + 2] - 1) * dilations[i] + 1;
+  return dims;
+}
+
+// X, W, Pads; the shape is not known unless Pads is a constant
+RuleResult transpose_of_given_pads(const RuleArguments& a) {
+  Ints dims = unpadded_transpose(a);
+  const std::size_t rank = dims.size() - 2;
+  const auto pads = a.has(2) ? known_ints(a, 2) : Ints(2 * rank, 0);
+  for (std::size_t i = 0; i < rank; ++i)
+    dims[i + 2] = !pads || pads->size() != 2 * rank ? unknown_dim : dims[i + 2] - (*pads)[i] - (*pads)[i + rank];
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+// SAME crops the result to stride times the size of x, also if output_padding makes it larger, but adds nothing.
+RuleResult transposed_convolution(const RuleArguments& a) {
+  Ints dims = unpadded_transpose(a);
+  const Ints& x = a.in(0).dims;
+  const std::size_t rank = dims.size() - 2;
+  const std::string auto_pad = a.node.attribute<std::string>("auto_pad", "NOTSET");
+  const Ints strides = axis_values(a, "strides", rank, 1), pads = axis_values(a, "pads", 2 * rank, 0),
+             given = a.node.attribute<Ints>("output_shape", {});
+  if (!given.empty() && given.size() != rank && given.size() != rank + 2)
+    throw InputError("output_shape " + shape_text(given) + " for " + std::to_string(rank) + " axes");
+  for (std::size_t i = 0; i < rank; ++i) {
+    std::int64_t& size = dims[i + 2];
+    if (!given.empty()) size = given[given.size() - rank + i];
+    else if (auto_pad.starts_with("SAME")) size = std::min(size, x[i + 2] * strides[i]);
+    else if (auto_pad != "VALID") size -= pads[i] + pads[i + rank];
+  }
   return {TypedShape{a.in(0).type, dims}};
 }
 
@@ -133,8 +167,12 @@ RuleResult upsample(const RuleArguments& a) {
 }
 
 constexpr RuleEntry window_table[] = {
+    {"AveragePool", window_pool},  // the library counts windows that start in the padding before version 22
+    {"ConvTranspose", transposed_convolution},  // the library does not crop output_padding
+    {"LpPool", window_pool},
+    {"MaxPool", window_pool},
     {"com.microsoft.CausalConvWithState", convolution_with_state},
-    {"com.microsoft.ConvTransposeWithDynamicPads", transposed_convolution},
+    {"com.microsoft.ConvTransposeWithDynamicPads", transpose_of_given_pads},
     {"com.microsoft.FusedConv", convolution<1>},
     {"com.microsoft.MaxpoolWithMask", window_pool},
     {"com.microsoft.NhwcConv", convolution<1>},

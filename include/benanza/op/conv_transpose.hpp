@@ -8,6 +8,7 @@
 #include <benanza/detail/window_axes.hpp>
 #include <benanza/model/epilogue.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -147,7 +148,7 @@ struct ConvTranspose {
 
  private:
   /// ONNX ConvTranspose, auto_pad and output_shape: finds the padding that makes y the given size. An odd cell goes to
-  /// the end (SAME_UPPER) or to the beginning. SAME without a given size makes y stride times as large as x.
+  /// the end (SAME_UPPER) or to the beginning. SAME without a given size crops y to stride times the size of x.
   static void resolve_pads(detail::WindowAxes& axes, const std::string& auto_pad,
                            std::span<const std::int64_t> wanted) {
     const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
@@ -156,8 +157,9 @@ struct ConvTranspose {
       if (auto_pad == "VALID") axis.pad_begin = axis.pad_end = 0;
       if (wanted.empty() && !same) continue;
       const std::int64_t size = wanted.empty() ? axis.size * axis.stride : wanted[i];
-      const std::int64_t total =
+      const std::int64_t excess =
           axis.stride * (axis.size - 1) + output_padding + axis.dilation * (axis.kernel - 1) + 1 - size;
+      const std::int64_t total = wanted.empty() ? std::max<std::int64_t>(0, excess) : excess;
       const std::int64_t half =
           (total - (total < 0 ? 1 : 0)) / 2;  // rounded down, also if a larger output makes it negative
       axis.pad_begin = auto_pad == "SAME_UPPER" ? half : total - half;
