@@ -33,7 +33,14 @@ TensorsReport::Model tensors_of(Graph&& graph) {
                               .dims = std::move(graph.dims),
                               .assumed = std::move(graph.assumed)};
   for (const auto id : graph.inputs) result.inputs.push_back(graph.values[id].name);
-  for (const auto id : graph.outputs) result.outputs.push_back(graph.values[id].name);
+  result.outputs = std::move(graph.output_names);
+  // An output that is a copy of another tensor is listed with its own name too.
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    Value output = graph.values[graph.outputs[i]];
+    if (output.name == result.outputs[i]) continue;
+    output.name = result.outputs[i];
+    graph.values.push_back(std::move(output));
+  }
   result.tensors = std::move(graph.values);
   return result;
 }
