@@ -4,6 +4,7 @@
 #include "banded.hpp"
 #include "decompose.hpp"
 #include "fold.hpp"
+#include "inline_functions.hpp"
 #include "proto.hpp"
 #include "ramps.hpp"
 #include "scan.hpp"
@@ -154,15 +155,16 @@ void Builder::note_scalars(const Scope& scope, const onnx::NodeProto& proto) {
   }
 }
 
-int Builder::opset_of(const std::string& domain) const {
-  const auto found = opsets_.find(domain);
+int Builder::opset_of(const onnx::NodeProto& node) const {
+  if (const auto own = own_version(node)) return *own;
+  const auto found = opsets_.find(canonical_domain(node.domain()));
   return found == opsets_.end() ? 1 : found->second;
 }
 
-Builder::Operator Builder::find_operator(const std::string& domain, const std::string& op_type) {
-  const auto [found, added] = operators_.try_emplace(domain + ":" + op_type);
+Builder::Operator Builder::find_operator(const std::string& domain, const std::string& op_type, int opset) {
+  const auto [found, added] = operators_.try_emplace(domain + ":" + op_type + ":" + std::to_string(opset));
   if (added) {
-    const auto* schema = onnx::OpSchemaRegistry::Schema(op_type, opset_of(domain), domain);
+    const auto* schema = onnx::OpSchemaRegistry::Schema(op_type, opset, domain);
     Rule rule = find_rule(domain, op_type);
     const bool is_open = schema == nullptr || !schema->has_type_and_shape_inference_function();
     if (rule == nullptr && is_open) rule = find_gap_rule(domain, op_type);
@@ -185,8 +187,8 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
   Frame& frame = scope.frame;
   step.node.domain = canonical_domain(proto.domain());
   step.node.op_type = proto.op_type();
-  step.node.opset = opset_of(step.node.domain);
-  step.op = find_operator(step.node.domain, step.node.op_type);
+  step.node.opset = opset_of(proto);
+  step.op = find_operator(step.node.domain, step.node.op_type, step.node.opset);
   step.inputs.reserve(static_cast<std::size_t>(proto.input_size()));
   step.constant = true;
   for (const auto& name : proto.input()) {

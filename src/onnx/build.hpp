@@ -78,10 +78,10 @@ class Builder {
   void add_initializers(Scope& scope);
   void walk(Scope& scope);
   void visit(Scope& scope, const onnx::NodeProto& proto);
-  [[nodiscard]] Operator find_operator(const std::string& domain, const std::string& op_type);
+  [[nodiscard]] Operator find_operator(const std::string& domain, const std::string& op_type, int opset);
   void note_sizes(const Scope& scope, const onnx::NodeProto& proto);
   void note_scalars(const Scope& scope, const onnx::NodeProto& proto);
-  [[nodiscard]] int opset_of(const std::string& domain) const;
+  [[nodiscard]] int opset_of(const onnx::NodeProto& node) const;
   [[nodiscard]] bool deterministic(const Step& step) const;
   bool visit_constant(Step& step);
   bool visit_folded(Step& step);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check.hpp"
 
+#include "inline_functions.hpp"
 #include "proto.hpp"
 #include "rules.hpp"
 #include <benanza/error.hpp>
 
 #include <onnx/checker.h>
 #include <onnx/defs/schema.h>
-#include <onnx/inliner/inliner.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,18 +17,6 @@
 
 namespace benanza::importer {
 namespace {
-
-// A function may call another one twice, which calls another one twice, and so on: inlining a small file could grow
-// without bound.
-constexpr std::int64_t most_inlined_nodes = 4'000'000;
-
-template <class Visit>
-void for_each_body(onnx::NodeProto& node, Visit&& visit) {
-  for (auto& attribute : *node.mutable_attribute()) {
-    if (attribute.has_g()) visit(*attribute.mutable_g());
-    for (auto& graph : *attribute.mutable_graphs()) visit(graph);
-  }
-}
 
 std::string described(const onnx::NodeProto& node) {
   const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
@@ -120,44 +106,6 @@ void sort_nodes(onnx::GraphProto& graph) {
   graph.mutable_node()->Swap(&sorted);
 }
 
-using FunctionKey = std::pair<std::string, std::string>;
-
-class FunctionSizes {
- public:
-  explicit FunctionSizes(onnx::ModelProto& model) {
-    for (auto& function : *model.mutable_functions()) functions_[{function.domain(), function.name()}] = &function;
-  }
-
-  /// Number of nodes after inlining. Throws InputError on recursion and on growth without bound.
-  std::int64_t count(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
-    std::int64_t total = 0;
-    for (auto& node : nodes) {
-      total += 1;
-      const auto function = functions_.find({node.domain(), node.op_type()});
-      if (function != functions_.end()) total += of(function->first, *function->second);
-      for_each_body(node, [&](onnx::GraphProto& body) { total += count(*body.mutable_node()); });
-      if (total > most_inlined_nodes)
-        throw InputError("its functions grow to more than " + std::to_string(most_inlined_nodes) + " nodes");
-    }
-    return total;
-  }
-
- private:
-  std::int64_t of(const FunctionKey& key, onnx::FunctionProto& function) {
-    if (const auto known = sizes_.find(key); known != sizes_.end()) return known->second;
-    if (!open_.insert(key).second) throw InputError("function '" + key.first + "." + key.second + "' calls itself");
-    if (open_.size() > 256) throw InputError("functions are nested more than 256 deep");
-    const std::int64_t size = count(*function.mutable_node());
-    open_.erase(key);
-    sizes_[key] = size;
-    return size;
-  }
-
-  std::map<FunctionKey, onnx::FunctionProto*> functions_{};
-  std::map<FunctionKey, std::int64_t> sizes_{};
-  std::set<FunctionKey> open_{};
-};
-
 /// Finds nodes of ONNX's domain that its operator set does not have and for which there is a rule here. ONNX Runtime's
 /// optimisations write LayerNormalization into files of any operator set, its training graphs have MaxPoolGrad in
 /// ONNX's domain, and old exporters wrote operators that have been removed.
@@ -209,19 +157,23 @@ void check_with_formalities(onnx::ModelProto& model) {
 std::vector<std::string> lower_versions(onnx::ModelProto& model) {
   std::vector<std::string> warnings;
   const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
-  for (auto& import : *model.mutable_opset_import()) {
+  const auto lower = [&](onnx::OperatorSetIdProto& import) {
     const auto range = known.find(import.domain() == "ai.onnx" ? "" : import.domain());
-    if (range == known.end()) continue;
+    if (range == known.end()) return;
     const std::string domain = range->first.empty() ? "ai.onnx" : range->first;
     const auto newest = range->second.second;
     if (import.version() < 1)
       throw InputError("operator set " + std::to_string(import.version()) + " of domain '" + domain +
                        "', expected 1 or more");
-    if (import.version() <= newest) continue;
-    warnings.push_back("operator set " + std::to_string(import.version()) + " of domain '" + domain +
-                       "' is newer than the newest that is known, read as operator set " + std::to_string(newest));
+    if (import.version() <= newest) return;
+    std::string warning = "operator set " + std::to_string(import.version()) + " of domain '" + domain +
+                          "' is newer than the newest that is known, read as operator set " + std::to_string(newest);
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
     import.set_version(newest);
-  }
+  };
+  for (auto& import : *model.mutable_opset_import()) lower(import);
+  for (auto& function : *model.mutable_functions())
+    for (auto& import : *function.mutable_opset_import()) lower(import);
   if (model.ir_version() > onnx::Version::IR_VERSION) {
     warnings.push_back("IR version " + std::to_string(model.ir_version()) +
                        " is newer than the newest that is known, read as IR version " +
@@ -240,9 +192,9 @@ std::vector<std::string> check_and_inline(onnx::ModelProto& model) {
   std::vector<std::string> warnings = lower_versions(model);
   sort_nodes(*model.mutable_graph());
   try {
-    if (model.functions_size() > 0) (void)FunctionSizes(model).count(*model.mutable_graph()->mutable_node());
+    check_functions(model);
     check_with_formalities(model);
-    if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model);
+    inline_functions(model);
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {

@@ -127,7 +127,7 @@ std::size_t Builder::key_of(Frame& frame, const Node& node, const Ids& inputs) {
 
 bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto, const Step& step,
                         const Ids& inputs) {
-  if (earlier.op_type != step.node.op_type || earlier.domain != step.node.domain ||
+  if (earlier.op_type != step.node.op_type || earlier.domain != step.node.domain || earlier.opset != step.node.opset ||
       earlier.inputs.size() != inputs.size())
     return false;
   if (earlier_proto.output_size() < step.proto.output_size()) return false;

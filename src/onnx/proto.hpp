@@ -41,6 +41,15 @@ struct Constant {
 /// have their numbers.
 void copy_attributes(const onnx::NodeProto& from, Node& to);
 
+/// Calls `visit` with each graph that is an attribute of the node.
+template <class Visit>
+void for_each_body(onnx::NodeProto& node, Visit&& visit) {
+  for (auto& attribute : *node.mutable_attribute()) {
+    if (attribute.has_g()) visit(*attribute.mutable_g());
+    for (auto& graph : *attribute.mutable_graphs()) visit(graph);
+  }
+}
+
 [[nodiscard]] const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name);
 
 /// A message of the library as one line.
