@@ -79,7 +79,7 @@ Graph Builder::build() {
   root_.graph.outputs = outputs_of(scope);
   for (const auto& output : model_.graph().output()) root_.graph.output_names.push_back(output.name());
   if (!binding_.executable) fold_quantization(root_.graph);
-  decompose(root_.graph);
+  decompose(root_.graph, binding_.executable);
   prune(root_.graph, binding_.executable);
   return std::move(root_.graph);
 }

@@ -83,7 +83,7 @@ void Builder::finish_body(Step& step, Scope& scope, const std::string& label) {
   graph.outputs = outputs_of(scope);
   step.merge &= scope.frame.repeatable;
   if (!binding_.executable) fold_quantization(graph);
-  decompose(graph);
+  decompose(graph, binding_.executable);
   for (const auto& [here, outer] : graph.captures) step.constant &= step.scope.frame.graph.values[outer].constant;
   for (const auto& node : graph.nodes)
     step.constant &= node.domain.empty() && node.bodies.empty() && !node.op_type.starts_with("Random") &&

@@ -97,7 +97,7 @@ bool append_parts(Graph& graph, const Node& node, const Projection& row, std::ve
 
 }  // namespace
 
-void decompose(Graph& graph) {
+void decompose(Graph& graph, bool executable) {
   std::vector<Node> nodes;
   nodes.reserve(graph.nodes.size());
   for (Node& node : graph.nodes) {
@@ -107,6 +107,7 @@ void decompose(Graph& graph) {
     const bool split = row != rows.end()
                            ? append_parts(graph, node, *row, nodes)
                            : append_ml_parts(graph, node, nodes) || append_nary_parts(graph, node, nodes) ||
+                                 append_einsum_parts(graph, node, nodes, executable) ||
                                  append_training_parts(graph, node, nodes);
     if (!split) nodes.push_back(std::move(node));
   }

@@ -12,6 +12,11 @@ namespace benanza::importer {
 /// are none. The numbers of its attributes are not kept: they become constants of which only the shape is known.
 bool append_ml_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
 
+/// Appends products of two tensors that compute the same as an Einsum of three and more. Constants whose product is
+/// computed before a request become one constant of which only the shape is known, unless the graph is `executable`.
+/// Returns false and appends nothing for other nodes.
+bool append_einsum_parts(Graph& graph, const Node& node, std::vector<Node>& nodes, bool executable);
+
 /// Appends sums, products with 1 / count, maxima and minima of two tensors that compute the same as a Sum, Mean, Max or
 /// Min of tensors of several shapes. Returns false and appends nothing for other nodes.
 bool append_nary_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
@@ -23,6 +28,6 @@ bool append_training_parts(Graph& graph, const Node& node, std::vector<Node>& no
 /// Replaces com.microsoft's Attention and QAttention by products and attention on their results, operators of
 /// ai.onnx.ml by ONNX's own, ONNX's functions of several tensors by functions of two, and ONNX Runtime's gradients by
 /// those of this project. All other nodes stay unchanged. Does not change bodies of control flow.
-void decompose(Graph& graph);
+void decompose(Graph& graph, bool executable);
 
 }  // namespace benanza::importer
