@@ -220,6 +220,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
     adapt_constants(step);
   }
   if (visit_folded(step)) return;
+  if (visit_sequence(step)) return;
   Types types;
   try {
     types = types_of(step);

@@ -126,6 +126,14 @@ class Builder {
   // compress.cpp
   bool visit_compress(Step& step);
 
+  // sequences.cpp
+  [[nodiscard]] std::optional<std::vector<ValueId>> tensors_of(Frame& frame, ValueId sequence);
+  std::vector<ValueId> visit_made(Step& step, const std::string& op_type, const std::vector<ValueId>& inputs,
+                                  std::vector<std::int64_t> numbers, std::size_t outputs,
+                                  std::optional<std::int64_t> axis, const std::string& name);
+  [[nodiscard]] std::optional<std::vector<ValueId>> split_tensors(Step& step);
+  bool visit_sequence(Step& step);
+
   // control_flow.cpp
   void visit_if(Step& step);
   void put_in_place(Step& step, const onnx::GraphProto& branch);

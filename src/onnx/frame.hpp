@@ -37,7 +37,8 @@ struct Frame {
   std::unordered_multimap<std::size_t, std::pair<std::size_t, const onnx::NodeProto*>>
       known_nodes{};  ///< for common subexpressions
   std::unordered_map<std::string, ValueId> known_literals{};
-  std::unordered_map<ValueId, ValueId> passed_on{};  ///< an unchanged copy -> the original value
+  std::unordered_map<ValueId, ValueId> passed_on{};               ///< an unchanged copy -> the original value
+  std::unordered_map<ValueId, std::vector<ValueId>> sequences{};  ///< a sequence -> its tensors, if they are known
   std::unordered_set<std::string> node_names{};
 
   ValueId add(Value value, onnx::TypeProto type) {
