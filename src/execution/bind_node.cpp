@@ -196,6 +196,12 @@ std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, cons
         const Tensor given = exchanged ? transposed(*inputs[at]) : *inputs[at];
         return factor != 1 ? scaled(given, factor) : given;
       };
+    if (i == 1 && node.op_type == "Pow" && !source.inputs.empty())
+      if (const DataType type = bound.shapes.inputs[i].type, given = graph.input(node, which[i]).type;
+          given != type && (is_float(type) || !is_float(given)))
+        source.make = [at = which[i], type](const NodeTensors& inputs) {
+          return Tensor::of(type, inputs[at]->dims(), inputs[at]->values());
+        };
     if (i > 0 && picks) {
       source.inputs.push_back(3);
       source.make = [at = which[i]](const NodeTensors& inputs) { return picked_angles(*inputs[at], *inputs[3]); };

@@ -105,6 +105,31 @@ TEST_CASE("numbers that decide no speed are the model's") {
           {{"x", floats({1, 1, 2}, {1, 3})}}, "y") == Values{0.5, 2.5});
 }
 
+TEST_CASE("an exponent may be an integer") {
+  // 2^3, (-3)^3, 0.5^3
+  CHECK(run_text("m (float[3] x) => (float[3] y) <int64 e = {3}> { y = Pow(x, e) }", {{"x", floats({3}, {2, -3, 0.5})}},
+                 "y") == Values{8, -27, 0.125});
+  CHECK(run_text(
+            "m (int32[2] x, int64[2] e) => (int32[2] y) { y = Pow(x, e) }",
+            {{"x", Tensor::of(DataType::i32, {2}, Values{2, -3})}, {"e", Tensor::of(DataType::i64, {2}, Values{5, 2})}},
+            "y") == Values{32, 9});
+}
+
+TEST_CASE("an Einsum of three tensors is computed in pairs") {
+  // (1 2) times [[1, 1], [0, 2]] is (1 5), times (3 4) is 23. The last two are constants.
+  CHECK(run_text("m (float[1,2] x) => (float[1] y) <float[2,2] b = {1, 1, 0, 2}, float[2] c = {3, 4}> "
+                 "{ y = Einsum <equation = \"ij,jk,k->i\"> (x, b, c) }",
+                 {{"x", floats({1, 2}, {1, 2})}}, "y") == Values{23});
+}
+
+TEST_CASE("tensors of a sequence are computed") {
+  // The second part of 1 2 3 4 in parts of 2, and 5 behind it
+  CHECK(
+      run_text("m (float[4] x, float[1] z) => (float[3] y) <int64 n = {2}, int64 i = {1}> { s = SplitToSequence(x, n) "
+               "h = SequenceAt(s, i) t = SequenceConstruct(h, z) y = ConcatFromSequence<axis = 0>(t) }",
+               {{"x", floats({4}, {1, 2, 3, 4})}, {"z", floats({1}, {5})}}, "y") == Values{3, 4, 5});
+}
+
 TEST_CASE("each element of a vector has its own scale") {
   const Inputs inputs{{"x", Tensor::of(DataType::i32, {3}, Values{4, 5, -6})}};
   CHECK(run_text("m (int32[3] x) => (float[3] y) <float[3] s = {1, 2, 0.5}> { y = DequantizeLinear<axis = 0>(x, s) }",
