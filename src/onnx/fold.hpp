@@ -71,4 +71,16 @@ struct FoldEntry {
   return std::nullopt;
 }
 
+/// The result of a Slice: its dimensions, and along each axis of x the first element and the step.
+struct SliceBounds {
+  std::vector<std::int64_t> dims{}, first{}, step{};
+};
+
+/// ONNX Slice: a forward slice starts and ends in [0, size], a backward one starts in [0, size - 1] and ends in
+/// [-1, size - 1]. Throws InputError if the lists do not fit together.
+[[nodiscard]] SliceBounds slice_bounds(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& starts,
+                                       const std::vector<std::int64_t>& ends,
+                                       std::optional<std::vector<std::int64_t>> axes,
+                                       const std::optional<std::vector<std::int64_t>>& steps);
+
 }  // namespace benanza::importer

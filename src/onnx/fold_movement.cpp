@@ -173,36 +173,11 @@ FoldResult slice(const FoldArguments& a) {
   const Tensor& x = a.in(0);
   const auto starts = ints_of(a, 1, "starts"), ends = ints_of(a, 2, "ends"),
              steps = a.has(4) ? ints_of(a, 4, "") : std::nullopt;
-  auto axes = ints_of(a, 3, "axes");
-  if (!starts || !ends || starts->size() != ends->size()) throw InputError("starts and ends differ in length");
-  if (!axes) {
-    axes.emplace(starts->size());
-    std::iota(axes->begin(), axes->end(), 0);
-  }
-  if (axes->size() != starts->size() || (steps && steps->size() != starts->size()))
-    throw InputError("starts, axes and steps differ in length");
-  Ints dims = x.dims, first(x.dims.size(), 0), step(x.dims.size(), 1);
-  for (std::size_t k = 0; k < axes->size(); ++k) {
-    const std::size_t i = normal_axis((*axes)[k], x.dims.size());
-    const std::int64_t size = x.dims[i];
-    step[i] = steps ? (*steps)[k] : 1;
-    if (step[i] == 0) throw InputError("a step of 0");
-    // ONNX Slice: a forward slice starts and ends in [0, size], a backward one starts in [0, size - 1] and ends in [-1,
-    // size - 1].
-    const auto clamp = [&](std::int64_t v, std::int64_t least) {
-      if (v < 0) v += size;
-      return std::max(least, std::min(v, step[i] > 0 ? size : size - 1));
-    };
-    const std::int64_t begin = clamp((*starts)[k], 0), end = clamp((*ends)[k], step[i] > 0 ? 0 : -1);
-    const std::int64_t span = step[i] > 0 ? end - begin : begin - end;
-    const std::int64_t stride = step[i] == std::numeric_limits<std::int64_t>::min()
-                                    ? std::numeric_limits<std::int64_t>::max()
-                                    : std::abs(step[i]);
-    first[i] = begin;
-    dims[i] = span <= 0 || size == 0 ? 0 : (span - 1) / stride + 1;
-  }
+  const auto axes = ints_of(a, 3, "axes");
+  if (!starts || !ends) throw InputError("starts and ends differ in length");
+  const auto [dims, first, step] = slice_bounds(x.dims, *starts, *ends, axes, steps);
   const Indices strides = strides_of(x.dims);
-  return moved(x, dims, [&](const Indices& at) {
+  return moved(x, dims, [&, &first = first, &step = step](const Indices& at) {
     std::size_t source = 0;
     for (std::size_t i = 0; i < at.size(); ++i)
       source += to_size(first[i] + static_cast<std::int64_t>(at[i]) * step[i]) * strides[i];
@@ -474,6 +449,35 @@ constexpr FoldEntry movement_table[] = {
 };
 
 }  // namespace
+
+SliceBounds slice_bounds(const Ints& x, const Ints& starts, const Ints& ends, std::optional<Ints> axes,
+                         const std::optional<Ints>& steps) {
+  if (starts.size() != ends.size()) throw InputError("starts and ends differ in length");
+  if (!axes) {
+    axes.emplace(starts.size());
+    std::iota(axes->begin(), axes->end(), 0);
+  }
+  if (axes->size() != starts.size() || (steps && steps->size() != starts.size()))
+    throw InputError("starts, axes and steps differ in length");
+  SliceBounds result{x, Ints(x.size(), 0), Ints(x.size(), 1)};
+  for (std::size_t k = 0; k < axes->size(); ++k) {
+    const std::size_t i = normal_axis((*axes)[k], x.size());
+    const std::int64_t size = x[i], step = steps ? (*steps)[k] : 1;
+    if (step == 0) throw InputError("a step of 0");
+    const auto clamp = [&](std::int64_t v, std::int64_t least) {
+      if (v < 0) v += size;
+      return std::max(least, std::min(v, step > 0 ? size : size - 1));
+    };
+    const std::int64_t begin = clamp(starts[k], 0), end = clamp(ends[k], step > 0 ? 0 : -1);
+    const std::int64_t span = step > 0 ? end - begin : begin - end;
+    const std::int64_t stride =
+        step == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<std::int64_t>::max() : std::abs(step);
+    result.first[i] = begin;
+    result.step[i] = step;
+    result.dims[i] = span <= 0 || size == 0 ? 0 : (span - 1) / stride + 1;
+  }
+  return result;
+}
 
 std::span<const FoldEntry> movement_folds() { return movement_table; }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The types and shapes of a node's outputs: by rule, by the library's inference, or as the file declares them.
 #include "build.hpp"
+#include "fold.hpp"
 #include "guard.hpp"
 #include "infer.hpp"
 #include "proto.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -31,6 +33,29 @@ void add_keys_and_values(const Node& node, std::span<const Value* const> inputs,
       dims[2] += inputs[past]->dims[2];
     }
     types[i] = make_type(inputs[i]->type, dims);
+  }
+}
+
+/// Sizes that scales give, in the precision of the scales, as ONNX Runtime and exporters compute them: 5 x 2.6 is 13.
+/// The library computes the product of 5 and the nearest f32 to 2.6 in double precision, and rounds it down to 12.
+void scale_in_single_precision(const Node& node, std::span<const Value* const> inputs,
+                               std::vector<onnx::TypeProto>& types) {
+  if (!node.domain.empty() || (node.op_type != "Resize" && node.op_type != "Upsample") || types.empty()) return;
+  const std::size_t at = node.op_type == "Resize" && node.opset >= 11 ? 2 : 1;
+  auto scales = node.attribute<std::vector<double>>("scales", {});
+  if (at < inputs.size() && inputs[at] != nullptr && inputs[at]->literal) scales = inputs[at]->literal->floats;
+  auto axes = node.attribute<std::vector<std::int64_t>>("axes", {});
+  const auto rank = inputs.empty() || inputs[0] == nullptr ? 0 : inputs[0]->dims.size();
+  if (axes.empty()) {
+    axes.resize(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  auto& shape = *types[0].mutable_tensor_type()->mutable_shape();
+  if (scales.empty() || scales.size() != axes.size() || static_cast<std::size_t>(shape.dim_size()) != rank) return;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::size_t i = normal_axis(axes[k], rank);
+    const float size = static_cast<float>(inputs[0]->dims[i]) * static_cast<float>(scales[k]);
+    shape.mutable_dim(static_cast<int>(i))->set_dim_value(static_cast<std::int64_t>(std::floor(size)));
   }
 }
 
@@ -102,6 +127,7 @@ Builder::Types Builder::inferred_types(Step& step) {
     Types types = infer_types(*step.op.schema, step.proto, step.scope.frame, step.inputs);
     if (step.node.domain.empty() && step.node.op_type == "Attention")
       add_keys_and_values(step.node, operands(step), types);
+    scale_in_single_precision(step.node, operands(step), types);
     return types;
   } catch (const std::exception&) {
     // If sizes that depend on data are assumed to be 0, a rule may find too few elements. What the file declares is

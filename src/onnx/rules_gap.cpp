@@ -48,6 +48,34 @@ RuleResult crop(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, dims}};
 }
 
+// Pad 1
+RuleResult pad_by_attribute(const RuleArguments& a) {
+  Ints dims = a.in(0).dims;
+  const Ints pads = a.node.attribute<Ints>("paddings", {});
+  if (pads.size() != 2 * dims.size())
+    throw InputError("attribute 'paddings' has " + std::to_string(pads.size()) + " numbers, expected " +
+                     std::to_string(2 * dims.size()));
+  for (std::size_t i = 0; i < dims.size(); ++i) dims[i] += pads[i] + pads[i + dims.size()];
+  return {TypedShape{a.in(0).type, dims}};
+}
+
+// Reshape 1: 0 keeps a dimension of the input, and -1 is what remains.
+RuleResult reshape_by_attribute(const RuleArguments& a) {
+  const Value& x = a.in(0);
+  Ints dims = a.node.attribute<Ints>("shape", {});
+  std::optional<std::size_t> rest;
+  std::int64_t known = 1;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0 && i < x.dims.size()) dims[i] = x.dims[i];
+    if (dims[i] == -1 && !rest) rest = i;
+    else known = checked_product(known, dims[i]);
+  }
+  if (rest && known > 0) dims[*rest] = x.elements() / known;
+  if (element_count(dims) != x.elements())
+    throw InputError("an input of shape " + shape_text(x.dims) + " as " + shape_text(dims));
+  return {TypedShape{x.type, dims}};
+}
+
 // In operator set 1, inputs are broadcast only on request, and then the second one is: results are like the first.
 constexpr RuleEntry gap_table[] = {
     {"Abs", like<0>},
@@ -72,7 +100,6 @@ constexpr RuleEntry gap_table[] = {
     {"LeakyRelu", like<0>},
     {"LessOrEqual", boolean_broadcast},
     {"Log", like<0>},
-    {"LpPool", window_pool},
     {"Max", like<0>},
     {"Mean", like<0>},
     {"MeanVarianceNormalization", like<0>},
@@ -80,9 +107,11 @@ constexpr RuleEntry gap_table[] = {
     {"Mul", like<0>},
     {"Neg", like<0>},
     {"PRelu", like<0>},
+    {"Pad", pad_by_attribute},
     {"ParametricSoftplus", like<0>},
     {"Reciprocal", like<0>},
     {"Relu", like<0>},
+    {"Reshape", reshape_by_attribute},
     {"Scale", like<0>},
     {"ScaledTanh", like<0>},
     {"Selu", like<0>},

@@ -102,6 +102,26 @@ RuleResult range_of_numbers(const RuleArguments& a) {
   return {TypedShape{a.in(0).type, {static_cast<std::int64_t>(steps)}}};
 }
 
+// data, then starts, ends, axes and steps; before version 10 they are attributes, without steps
+RuleResult slice_of_known_places(const RuleArguments& a) {
+  const bool old = a.node.opset < 10;
+  const auto list = [&](std::size_t i, const char* key) -> std::optional<Ints> {
+    if (!old) return known_ints(a, i);
+    return a.node.attributes.contains(key) ? std::optional(a.node.attribute<Ints>(key, {})) : std::nullopt;
+  };
+  const Ints& x = a.in(0).dims;
+  const auto starts = list(1, "starts"), ends = list(2, "ends"), axes = list(3, "axes");
+  const auto steps = old ? std::nullopt : known_ints(a, 4);
+  const bool open_axes = !old && a.has(3) && !axes, open_steps = !old && a.has(4) && !steps;
+  if (starts && ends && !open_axes && !open_steps)
+    return {TypedShape{a.in(0).type, slice_bounds(x, *starts, *ends, axes, steps).dims}};
+  Ints dims = x;
+  if (axes)
+    for (const auto axis : *axes) dims[normal_axis(axis, dims.size())] = unknown_dim;
+  else dims.assign(dims.size(), unknown_dim);
+  return {TypedShape{a.in(0).type, dims}};
+}
+
 // The axis counts windows; their elements are a new last axis.
 RuleResult unfold(const RuleArguments& a) {
   Ints dims = a.in(0).dims;
@@ -136,6 +156,7 @@ RuleResult distinct(const RuleArguments& a) {
 RuleResult path_of_least_cost(const RuleArguments&) { return {TypedShape{DataType::i32, {2, 0}}}; }
 
 constexpr RuleEntry movement_table[] = {
+    {"Slice", slice_of_known_places},  // the library does not know the size of an empty slice before version 10
     {"com.microsoft.CropAndResize", crop_and_resize},
     {"com.microsoft.DynamicTimeWarping", path_of_least_cost},
     {"com.microsoft.ExpandDims", expand_dims},

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benanza's own shape rules against the shapes that ONNX Runtime computes (tests/data/onnxruntime_shapes.txt), and
-// versions that are newer than the library.
+// Shapes against those that ONNX Runtime computes (tests/data/onnxruntime_shapes.txt, and operators.txt, a sample of
+// benchmarks/engines/operators.py), and versions that are newer than the library.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
+#include <benanza/model/layer_graph.hpp>
 #include <benanza/onnx.hpp>
 
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -37,27 +39,53 @@ Dims dims_of(const std::string& text) {
   return dims;
 }
 
-TEST_CASE("Operators have the shapes that ONNX Runtime gives them", "[onnx]") {
-  std::ifstream file(std::string(BENANZA_TEST_DATA) + "/onnxruntime_shapes.txt");
-  std::size_t cases = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with('#')) continue;
-    INFO(line);
-    const auto fields = split(line, '|');
-    REQUIRE(fields.size() == 5);
-    const auto shapes = split(fields[4], ';');
-    const auto names = split(fields[3].substr(0, fields[3].find('=')), ',');
+/// A line of a file: operator set | inputs | constants | node | shapes of its outputs | multiply-adds, or nothing.
+struct Line {
+  std::string text{};
+  Graph graph{};
+  std::vector<Dims> shapes{};
+  std::optional<std::int64_t> multiply_adds{};
+};
+
+std::vector<Line> lines_of(const std::string& name) {
+  std::ifstream file(std::string(BENANZA_TEST_DATA) + "/" + name);
+  std::vector<Line> lines;
+  for (std::string text; std::getline(file, text);) {
+    if (text.starts_with('#')) continue;
+    INFO(text);
+    const auto fields = split(text, '|');
+    REQUIRE(fields.size() >= 5);
     std::string outputs;
-    for (const auto& name : names) outputs += (outputs.empty() ? "float " : ", float ") + name;
+    for (const auto& output : split(fields[3].substr(0, fields[3].find('=')), ','))
+      outputs += (outputs.empty() ? "float " : ", float ") + output;
     auto model = parse_model("g (" + fields[1] + ") => (" + outputs + ")" +
                                  (fields[2].empty() ? "" : " <" + fields[2] + ">") + " { " + fields[3] + " }",
                              "<ir_version: 8, opset_import: [\"\" : " + fields[0] + ", \"com.microsoft\" : 1]>");
     for (auto& output : *model.mutable_graph()->mutable_output()) output.clear_type();  // only a rule gives the shape
-    const Graph graph = import_model(model);
-    for (std::size_t i = 0; i < shapes.size(); ++i) CHECK(graph.value(graph.outputs.at(i)).dims == dims_of(shapes[i]));
-    ++cases;
+    Line& line = lines.emplace_back(Line{.text = text, .graph = import_model(model)});
+    for (const auto& shape : split(fields[4], ';')) line.shapes.push_back(dims_of(shape));
+    if (fields.size() > 5) line.multiply_adds = std::stoll(fields[5]);
   }
-  CHECK(cases > 100);
+  return lines;
+}
+
+TEST_CASE("Operators have the shapes that ONNX Runtime gives them", "[onnx]") {
+  const std::string file = GENERATE("onnxruntime_shapes.txt", "operators.txt");
+  const auto lines = lines_of(file);
+  CHECK(lines.size() > 100);
+  for (const auto& [text, graph, shapes, multiply_adds] : lines) {
+    INFO(text);
+    for (std::size_t i = 0; i < shapes.size(); ++i) CHECK(graph.value(graph.outputs.at(i)).dims == shapes[i]);
+  }
+}
+
+TEST_CASE("Operators have the multiply-adds of their definition", "[onnx]") {
+  for (const auto& [text, graph, shapes, multiply_adds] : lines_of("operators.txt")) {
+    INFO(text);
+    std::int64_t counted = 0;
+    for (const auto& at : make_layer_graph(graph).layers) counted += cost(at.layer).macs * at.repeat;
+    CHECK(counted == multiply_adds);
+  }
 }
 
 TEST_CASE("Versions above the newest that is known are read as that one, with a warning", "[onnx]") {
