@@ -80,6 +80,7 @@ Graph Builder::build() {
   for (const auto& output : model_.graph().output()) root_.graph.output_names.push_back(output.name());
   if (!binding_.executable) fold_quantization(root_.graph);
   decompose(root_.graph, binding_.executable);
+  if (binding_.training) warn_of_parameters();
   prune(root_.graph, binding_.executable);
   return std::move(root_.graph);
 }
@@ -87,10 +88,14 @@ Graph Builder::build() {
 void Builder::add_initializers(Scope& scope) {
   scope.ids.reserve(static_cast<std::size_t>(scope.source.initializer_size() + scope.source.node_size()));
   for (const auto& initializer : scope.source.initializer()) {
-    Value value = constant_value(initializer.name(), decode(initializer));
-    value.trained = binding_.training && is_float(value.type) && !value.dims.empty();
+    Constant constant = decode(initializer);
+    const ConstantKind kind = constant.kind;
+    Value value = constant_value(initializer.name(), std::move(constant));
+    value.trained = binding_.training && is_float(value.type) && !value.dims.empty() && kind != ConstantKind::mask &&
+                    kind != ConstantKind::table;
     onnx::TypeProto type = type_of(value);
     scope.ids[initializer.name()] = scope.frame.add(std::move(value), std::move(type));
+    scope.frame.facts.back().kind = kind;
     remember(scope, initializer.name(), scope.ids[initializer.name()]);
   }
 }
@@ -191,6 +196,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
   step.op = find_operator(step.node.domain, step.node.op_type, step.node.opset);
   step.inputs.reserve(static_cast<std::size_t>(proto.input_size()));
   step.constant = true;
+  if (binding_.training) settle_untrained(scope, proto);
   for (const auto& name : proto.input()) {
     std::optional<ValueId> id;
     if (!name.empty()) {

@@ -83,6 +83,8 @@ class Builder {
   void note_scalars(const Scope& scope, const onnx::NodeProto& proto);
   [[nodiscard]] int opset_of(const onnx::NodeProto& node) const;
   [[nodiscard]] bool deterministic(const Step& step) const;
+  void settle_untrained(const Scope& scope, const onnx::NodeProto& proto);
+  void warn_of_parameters();
   bool visit_constant(Step& step);
   bool visit_folded(Step& step);
   [[nodiscard]] Types types_of(Step& step);

@@ -4,6 +4,7 @@
 // around it.
 #pragma once
 
+#include "constant_kind.hpp"
 #include <benanza/model/graph.hpp>
 
 #include <onnx/onnx_pb.h>
@@ -25,6 +26,7 @@ namespace benanza::importer {
 struct TypeFacts {
   onnx::TypeProto type{};
   std::optional<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first needs it
+  ConstantKind kind = ConstantKind::numbers;  ///< of a constant in the file
 };
 
 struct Frame {
@@ -43,7 +45,7 @@ struct Frame {
 
   ValueId add(Value value, onnx::TypeProto type) {
     graph.values.push_back(std::move(value));
-    facts.push_back({.type = std::move(type), .tensor = std::nullopt});
+    facts.push_back({.type = std::move(type), .tensor = std::nullopt, .kind = ConstantKind::numbers});
     return graph.values.size() - 1;
   }
 };

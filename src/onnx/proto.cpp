@@ -20,7 +20,7 @@ DataType known_type(int number, const std::string& name) {
 }
 
 template <class T>
-T read_as(const std::string& raw, std::size_t index) {
+T read_as(std::string_view raw, std::size_t index) {
   static_assert(std::endian::native == std::endian::little, "raw_data is little-endian");
   T value{};
   std::memcpy(&value, raw.data() + index * sizeof(T), sizeof(T));
@@ -37,12 +37,25 @@ double from_half(std::uint16_t h) {
 
 double from_bfloat(std::uint16_t h) { return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16); }
 
+}  // namespace
+
+double raw_number(std::string_view raw, DataType type, std::size_t index) {
+  switch (type) {
+    case DataType::f64: return read_as<double>(raw, index);
+    case DataType::f16: return from_half(read_as<std::uint16_t>(raw, index));
+    case DataType::bf16: return from_bfloat(read_as<std::uint16_t>(raw, index));
+    default: return read_as<float>(raw, index);
+  }
+}
+
+namespace {
+
 void decode_raw(const std::string& raw, DataType type, std::size_t count, Literal& literal) {
   for (std::size_t i = 0; i < count; ++i) switch (type) {
-      case DataType::f32: literal.floats.push_back(read_as<float>(raw, i)); break;
-      case DataType::f64: literal.floats.push_back(read_as<double>(raw, i)); break;
-      case DataType::f16: literal.floats.push_back(from_half(read_as<std::uint16_t>(raw, i))); break;
-      case DataType::bf16: literal.floats.push_back(from_bfloat(read_as<std::uint16_t>(raw, i))); break;
+      case DataType::f32:
+      case DataType::f64:
+      case DataType::f16:
+      case DataType::bf16: literal.floats.push_back(raw_number(raw, type, i)); break;
       case DataType::i8: literal.ints.push_back(read_as<std::int8_t>(raw, i)); break;
       case DataType::u8:
       case DataType::boolean: literal.ints.push_back(read_as<std::uint8_t>(raw, i)); break;
@@ -115,6 +128,8 @@ Constant decode(const onnx::TensorProto& tensor) {
       constant.sparse =
           SparseNumbers{.bytes = static_cast<double>(stored[0]) + static_cast<double>(stored[1]), .numbers = stored[2]};
     }
+    if (const std::size_t at = text.find(kind_mark); at != std::string_view::npos)
+      constant.kind = static_cast<ConstantKind>(numbers(text.substr(at + kind_mark.size()))[0]);
     if (place_at != std::string_view::npos) {
       const auto place = numbers(text.substr(place_at + 1));
       constant.stored =
@@ -151,6 +166,9 @@ Constant decode(const onnx::TensorProto& tensor) {
   if (found != count)
     throw InputError("tensor '" + tensor.name() + "': " + std::to_string(found) + " elements of data, expected " +
                      std::to_string(count));
+  if (is_float(constant.type))
+    constant.kind =
+        constant_kind(constant.dims, [&](std::int64_t at) { return literal.floats[static_cast<std::size_t>(at)]; });
   constant.literal = std::move(literal);
   return constant;
 }

@@ -2,6 +2,7 @@
 // Conversions between the ONNX library's messages and Benanza's own types.
 #pragma once
 
+#include "constant_kind.hpp"
 #include "tensor.hpp"
 #include <benanza/model/graph.hpp>
 
@@ -9,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace benanza::importer {
@@ -21,11 +23,15 @@ struct Constant {
   std::optional<StoredPlace> stored{};
   std::optional<BandedNumbers> banded{};  ///< set if the pre-scan found only two numbers
   std::optional<SparseNumbers> sparse{};
+  ConstantKind kind = ConstantKind::numbers;
   std::vector<Ramp> ramps{};  ///< set if the pre-scan found evenly increasing indices
 };
 
 /// Throws InputError on an unknown element type and on data that does not fit the dimensions.
 [[nodiscard]] Constant decode(const onnx::TensorProto& tensor);
+
+/// A floating-point number of raw_data.
+[[nodiscard]] double raw_number(std::string_view raw, DataType type, std::size_t index);
 
 /// The message that shape rules read. Empty for types whose numbers no rule needs.
 [[nodiscard]] std::optional<onnx::TensorProto> encode(DataType type, const std::vector<std::int64_t>& dims,

@@ -2,6 +2,8 @@
 #include "scan.hpp"
 
 #include "banded.hpp"
+#include "constant_kind.hpp"
+#include "proto.hpp"
 #include "tensor_fields.hpp"
 #include "wire.hpp"
 #include <benanza/error.hpp>
@@ -353,6 +355,7 @@ class Scanner {
     const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
     if (with_places_ && !message.empty())
       mark += ";" + std::to_string(message.data() - file_.data()) + "," + std::to_string(message.size());
+    if (type && !facts.external && facts.raw.size() == facts.raw_bytes) mark += kind_text(*type, facts);
     if (!with_places_ && of_node)
       mark += std::string(hash_mark) + std::to_string(std::hash<std::string_view>()(message)) + ",";
     if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes) {
@@ -370,6 +373,17 @@ class Scanner {
       write_bytes(out, tensor::raw_data, std::string(static_cast<std::size_t>(type ? (bits(*type) + 7) / 8 : 1), '\0'));
     write_bytes(out, tensor::doc_string, mark);
     return out;
+  }
+
+  /// The mark of the kind of floating-point numbers. Empty if nothing is known about them.
+  static std::string kind_text(DataType type, const TensorFacts& facts) {
+    const bool read = type == DataType::f32 || type == DataType::f64 || type == DataType::f16 || type == DataType::bf16;
+    const auto count = static_cast<std::size_t>(element_count(facts.dims));
+    if (!read || facts.raw.size() != count * static_cast<std::size_t>(bits(type)) / 8) return {};
+    const ConstantKind kind = constant_kind(
+        facts.dims, [&](std::int64_t at) { return raw_number(facts.raw, type, static_cast<std::size_t>(at)); });
+    if (kind == ConstantKind::numbers) return {};
+    return std::string(kind_mark) + std::to_string(static_cast<int>(kind)) + ",";
   }
 
   /// The mark of evenly increasing indices. Empty if they are not.

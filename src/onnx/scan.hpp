@@ -31,6 +31,9 @@ inline constexpr std::string_view hash_mark = "hash:";
 /// the number of numbers.
 inline constexpr std::string_view sparse_mark = "sparse:";
 
+/// Follows the dimensions of floating-point numbers. The ConstantKind comes next.
+inline constexpr std::string_view kind_mark = "kind:";
+
 /// The largest numbers of elements that are kept: integers and booleans may be shapes, floats may be scales of Resize
 /// or bounds of Clip. The grid of a GridSample and the boxes of a RoiAlign may have as many numbers as integers.
 inline constexpr std::int64_t kept_integers = 8192;

@@ -86,6 +86,7 @@ Json model_json(const MemoryReport::Model& model, const MemoryReport& report) {
           {"at_peak", timed ? by_category(profile.steps[profile.peak].bytes) : by_category(profile.totals)},
           {"most_at_once", by_category(profile.totals)},
           {"kept_bytes", report::whole(profile.kept_bytes())},
+          {"kept_unknown_in_eager_mode", profile.recurrent},
           {"workspace_known", profile.has_workspace},
           {"largest_batch", model.largest_batch ? Json(*model.largest_batch) : Json(nullptr)},
           {"latency_ms", report::ms(model.latency)},

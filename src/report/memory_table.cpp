@@ -155,8 +155,12 @@ std::vector<std::string> memory_answers(const MemoryReport::Model& model, const 
                         ? fmt::format("; a batch up to {:.3g} times as large fits",
                                       static_cast<double>(*model.largest_batch) / static_cast<double>(profile.batch))
                         : ""));
+  if (!profile.recurrent.empty())
+    answers.push_back(
+        fmt::format("--saved eager leaves out what PyTorch keeps for {} recurrent layer{}: its size is not known",
+                    profile.recurrent.size(), profile.recurrent.size() == 1 ? "" : "s"));
   for (const auto& one : model.what_ifs)
-    if (one.options == "--saved eager" && one.kept_bytes < profile.kept_bytes())
+    if (one.options == "--saved eager" && one.kept_bytes < profile.kept_bytes() && profile.recurrent.empty())
       answers.push_back(
           fmt::format("--saved eager keeps {} less than least: PyTorch's attention keeps no weights and "
                       "computes them again in backward, while least computes nothing again",

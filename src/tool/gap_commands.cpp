@@ -37,7 +37,7 @@ Commands commands_of(const CLI::App& gap, const MeasuringOptions& measuring, int
   for (const auto& name : gap.get_option("models")->results()) model += " " + detail::shell_word(name);
   model += given(gap, {"--batch", "--dim", "--input", "--dims-from", "--shapes", "--value"});
   if (gap.count("--training") > 0) model += " --training";
-  model += given(gap, {"--optimizer", "--precision", "--recompute", "--loss"});
+  model += given(gap, {"--optimizer", "--precision", "--recompute", "--loss", "--frozen"});
   const std::string type = given(gap, {"--type"}), results = given(gap, {"--results"});
   const std::string at_most = threads > 0 ? " --threads " + std::to_string(threads) : "";
   std::string session = given(gap, {"--database"});  // options of a command that measures

@@ -6,6 +6,7 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "stored.hpp"
+#include <benanza/detail/shell_word.hpp>
 #include <benanza/memory/make_memory_profile.hpp>
 #include <benanza/report/memory_report.hpp>
 #include <benanza/results/machine_file.hpp>
@@ -45,9 +46,11 @@ struct Setting {
 std::string text_of(const Setting& setting) {
   if (!setting.training) return "";
   const TrainingOptions& t = *setting.training;
+  std::string frozen;
+  for (const auto& one : t.frozen) frozen += " --frozen " + detail::shell_word(one);
   const auto name = [](auto value) { return std::string(enum_names(value)[static_cast<std::size_t>(value)]); };
   return " --optimizer " + name(t.optimizer) + " --precision " + name(t.precision) + " --recompute " +
-         (t.recompute_every > 0 ? "every:" + std::to_string(t.recompute_every) : "none") + " --saved " +
+         (t.recompute_every > 0 ? "every:" + std::to_string(t.recompute_every) : "none") + frozen + " --saved " +
          name(setting.saved);
 }
 

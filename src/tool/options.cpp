@@ -117,7 +117,7 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
 void TrainingFlags::add_to(CLI::App& app) {
   auto* flag = app.add_flag("--training", training, "one iteration of training (docs/training.md)");
   add_settings_to(app);
-  for (const auto* option : {"--optimizer", "--precision", "--recompute", "--loss"})
+  for (const auto* option : {"--optimizer", "--precision", "--recompute", "--loss", "--frozen"})
     app.get_option(option)->needs(flag);
 }
 
@@ -129,6 +129,9 @@ void TrainingFlags::add_settings_to(CLI::App& app) {
       ->type_name("every:N");
   app.add_option("--loss", loss, "cross-entropy (default) or mse, unless the model computes its loss")
       ->type_name("NAME");
+  app.add_option("--frozen", frozen, "a parameter that is not trained (may be repeated)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
 }
 
 namespace {
@@ -162,6 +165,7 @@ std::optional<TrainingOptions> TrainingFlags::options() const {
   made.loss = static_cast<TrainingLoss>(named(enum_names(TrainingLoss{}), loss, "--loss"));
   made.precision = static_cast<Precision>(named(enum_names(Precision{}), precision, "--precision"));
   made.recompute_every = parse_recompute(recompute);
+  made.frozen = frozen;
   return training ? std::optional(made) : std::nullopt;
 }
 
@@ -172,6 +176,7 @@ std::string TrainingFlags::text() const {
   if (precision != TrainingFlags{}.precision) text += " --precision " + precision;
   if (recompute != TrainingFlags{}.recompute) text += " --recompute " + recompute;
   if (loss != TrainingFlags{}.loss) text += " --loss " + loss;
+  for (const auto& name : frozen) text += " --frozen " + detail::shell_word(name);
   return text;
 }
 

@@ -25,6 +25,7 @@ namespace benanza::tool {
 struct TrainingFlags {
   bool training = false;
   std::string optimizer = "sgd", loss = "cross-entropy", precision = "f32", recompute = "none";
+  std::vector<std::string> frozen{};
 
   void add_to(CLI::App& app);
   /// Without the flag, for a subcommand that is about training.

@@ -574,6 +574,11 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--optimizer: 'lion'", "sgd, momentum, adam, adamw"], "layers", MNIST, "--training", "--optimizer", "lion")
         self.fails(2, ["--loss: 'l1'", "cross-entropy, mse"], "layers", MNIST, "--training", "--loss", "l1")
         self.fails(2, ["--optimizer", "--training"], "layers", MNIST, "--optimizer", "adam")
+        frozen = run("memory", model, "--training", "--frozen", "features.0.weight", "--frozen", "features.0.bias", "--capacity", "16GB", "--json", "-")
+        self.assertEqual(json.loads(frozen.stdout)["models"][0]["parameters"], 138_357_544 - 64 * 27 - 64)  # torchvision's count, less the first convolution
+        self.assertIn("--frozen features.0.weight --frozen features.0.bias", json.loads(frozen.stdout)["models"][0]["options"])
+        self.fails(1, ["vgg16", "no parameter is named 'absent'"], "layers", model, "--training", "--frozen", "absent")
+        self.fails(2, ["--frozen", "--training"], "layers", model, "--frozen", "features.0.weight")
         self.fails(1, ["loop_known_trip_count", "no floating-point parameters"], "layers", hard / "loop_known_trip_count.onnx", "--training")
 
     def test_memory_says_what_fills_it_and_what_fits(self):

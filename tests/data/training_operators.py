@@ -41,6 +41,18 @@ class Network:
         self.nodes.append(helper.make_node("Reshape", [name, "row"], [f"{name}.row"], name=f"{name}.row"))
         self.parts.append((f"{name}.row", lambda: function(*(self.parameters[key] for key in names)).reshape(1, -1)))
 
+    def parts_of(self, name, function, operand, places, settings=(), **attributes):
+        """SplitToSequence, and a SequenceAt for each of the places: a part each. `function` returns the parts that are taken."""
+        key, sequence = f"{name}.0", f"{name}.sequence"
+        self.parameters[key] = operand.clone().requires_grad_()
+        self.constant(key, operand.numpy())
+        self.nodes.append(helper.make_node("SplitToSequence", [key, *(self.constant(f"{name}.split", value) for value in settings)], [sequence], name=name, **attributes))
+        for i, place in enumerate(places):
+            taken, index = f"{name}.at.{place}", self.constant(f"{name}.place.{i}", numpy.int64(place))
+            self.nodes.append(helper.make_node("SequenceAt", [sequence, index], [taken], name=taken))
+            self.nodes.append(helper.make_node("Reshape", [taken, "row"], [f"{taken}.row"], name=f"{taken}.row"))
+            self.parts.append((f"{taken}.row", lambda i=i: function(self.parameters[key])[i].reshape(1, -1)))
+
     def forward(self):
         return torch.cat([function() for _, function in self.parts], 1)
 
@@ -156,6 +168,20 @@ def places():
     return net
 
 
+def paddings():
+    net, x = Network(), torch.randn(1, 2, 4, 5)
+    around = (numpy.array([0, 0, 1, 2, 0, 0, 3, 1], dtype=numpy.int64),)
+    for mode, of_torch in (("reflect", "reflect"), ("edge", "replicate"), ("wrap", "circular")):
+        net.part(mode, "Pad", lambda x, mode=of_torch: F.pad(x, (2, 1, 1, 3), mode=mode), x, settings=around, mode=mode)
+    net.part("far", "Pad", lambda x: F.pad(x, (7, 6), mode="replicate"), torch.randn(2, 3), settings=(numpy.array([0, 7, 0, 6], dtype=numpy.int64),), mode="edge")
+    net.part("cut", "Pad", lambda x: F.pad(x, (-1, 2)), torch.randn(2, 4), settings=(numpy.array([0, -1, 0, 2], dtype=numpy.int64),))
+    net.part("axes", "Pad", lambda x: F.pad(x, (1, 0), mode="reflect"), torch.randn(2, 4), settings=(numpy.array([1, 0], dtype=numpy.int64), "", numpy.array([-1], dtype=numpy.int64)), mode="reflect")
+    net.parts_of("chunks", lambda x: x.split(2, 1)[::2], torch.randn(2, 6), (0, 2), (numpy.int64(2),), axis=1)
+    net.parts_of("sizes", lambda x: x.split((2, 2), 0)[::-1], torch.randn(4, 2), (1, -2), (numpy.array([2, 2], dtype=numpy.int64),), axis=0)
+    net.parts_of("unbound", lambda x: (x[:, 2], x[:, 0]), torch.randn(2, 3), (2, 0), axis=1, keepdims=0)
+    return net
+
+
 def losses():
     """SoftmaxCrossEntropyLoss and NegativeLogLikelihoodLoss, weighted, with a class that is not counted, as the model's output."""
     x, w, v = torch.randn(5, 4), torch.randn(4, 3).requires_grad_(), torch.randn(4, 3, 2).requires_grad_()
@@ -180,7 +206,7 @@ def line(*words, tensor):
 
 
 def main():
-    for name in sys.argv[1:] or ("reductions", "elementwise", "normalizations", "products", "places", "losses"):
+    for name in sys.argv[1:] or ("reductions", "elementwise", "normalizations", "products", "places", "paddings", "losses"):
         torch.manual_seed(11)
         made = globals()[name]()
         if isinstance(made, Network):

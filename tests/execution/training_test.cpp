@@ -73,7 +73,7 @@ TEST_CASE("gradients and updated weights of small networks are those of PyTorch"
   const std::string folder = std::string(BENANZA_TEST_DATA) + "/training/";
   for (const std::string name :
        {"convolutions", "attention", "decoder", "frozen", "functions", "movements", "recurrent", "zeroed", "windows",
-        "reductions", "elementwise", "normalizations", "products", "places", "losses"})
+        "reductions", "elementwise", "normalizations", "products", "places", "paddings", "losses"})
     for (const bool by_plans : {false, true}) {
       CAPTURE(name, by_plans);
       const ExpectedIteration expected = read_expected(folder + name + ".txt");

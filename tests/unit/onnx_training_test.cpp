@@ -9,10 +9,14 @@
 #include <benanza/model/make_layer.hpp>
 #include <benanza/training/derive_training.hpp>
 
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace benanza;
@@ -214,6 +218,49 @@ TEST_CASE("a training graph with resized and joined feature maps that ONNX Runti
 TEST_CASE("optimizer graphs that ONNX Runtime wrote do not say what they update", "[onnx]") {
   CHECK_THROWS_WITH(written("sgd"), Catch::Contains("the sizes of the tensors in its sequence 1 are not known"));
   CHECK_THROWS_WITH(written("adamw"), Catch::Contains("the sizes of the tensors in its sequence 2 are not known"));
+}
+
+TEST_CASE("the differentiable inputs of operators are those of ONNX's schemas", "[onnx]") {
+  // PyTorch differentiates initial states, the grid of grid_sample and the divisor of a remainder, but no statistics.
+  const std::set<std::pair<std::string, std::string>> differ{{"LSTM", "initial_h"},
+                                                             {"LSTM", "initial_c"},
+                                                             {"GRU", "initial_h"},
+                                                             {"RNN", "initial_h"},
+                                                             {"GridSample", "grid"},
+                                                             {"Mod", "B"},
+                                                             {"BatchNormalization", "input_mean"},
+                                                             {"BatchNormalization", "input_var"}};
+  std::size_t compared = 0;
+  for (const auto& [type, gradient] : training::gradients()) {
+    const auto* schema = onnx::OpSchemaRegistry::Schema(std::string(type), 20, "");
+    if (schema == nullptr || gradient.operands == 0) continue;
+    for (std::size_t i = 0; i < schema->inputs().size(); ++i) {
+      const auto& input = schema->inputs()[i];
+      const auto category = input.GetDifferentiationCategory();
+      const auto& types = input.GetTypes();
+      const bool has_floats =
+          std::any_of(types.begin(), types.end(), [](const auto* one) { return *one == "tensor(float)"; });
+      if (!has_floats || category == onnx::OpSchema::Unknown) continue;
+      INFO(type << " " << input.GetName());
+      const bool differentiable = category == onnx::OpSchema::Differentiable;
+      CHECK((i < gradient.operands) == (differentiable != differ.contains({std::string(type), input.GetName()})));
+      ++compared;
+    }
+  }
+  CHECK(compared > 80);
+}
+
+TEST_CASE("initial states of zeros in the file are no parameters", "[onnx]") {
+  // Weights: 2 x 2, twice. The state is the first operand of a product and, like the cell of an LSTM, a factor.
+  const TrainingGraph iteration = derive_training(
+      testing::import_text("m (float[1,2] x) => (float[1,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2,2] r = {1, 2, 3, "
+                           "4}, float[1,2] h = {0, 0}, float[1,2] c = {0, 0}> { a = MatMul(x, w) b = MatMul(h, r) s = "
+                           "Add(a, b) g = Sigmoid(s) k = Mul(g, c) t = Tanh(s) y = Add(k, t) }",
+                           {.training = true}),
+      {.loss = TrainingLoss::mse});
+  std::set<std::string> names;
+  for (const Parameter& one : iteration.parameters) names.insert(one.name);
+  CHECK(names == std::set<std::string>{"w", "r"});
 }
 
 TEST_CASE("a recurrence that its gradient does not know is refused by name", "[onnx]") {

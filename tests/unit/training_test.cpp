@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected values: examples/models/training/expected.json, which PyTorch 2.13 counted.
+// Expected values: examples/models/training/expected.json and tests/data/training_counts/expected.json, which PyTorch
+// counted.
 #include "support/catch.hpp"
+#include <benanza/memory/make_memory_profile.hpp>
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/training/derive_training.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -63,6 +68,60 @@ TEST_CASE("FLOPs, parameters and gradients of an iteration are those that PyTorc
     // PyTorch also counts the batches that a normalisation has seen, 8 bytes per two vectors of statistics.
     CHECK(buffers + 8.0 * static_cast<double>(iteration.buffers.size()) / 2 == counts["buffers_bytes"].get<double>());
   }
+}
+
+TEST_CASE("what an exporter writes like a parameter is not one, and gradients pass only where PyTorch's do") {
+  const std::string folder = std::string(BENANZA_TEST_DATA) + "/training_counts/";
+  const auto expected = nlohmann::json::parse(std::ifstream(folder + "expected.json"));
+  // graph: CastLike; decoder: a mask, a table; states: zeros; cell: SequenceAt; groups: norms without parameters
+  for (const std::string name : {"graph", "decoder", "states", "cell", "groups", "groups_script"}) {
+    INFO(name);
+    const auto& counts = expected.at(name.substr(0, name.find('_')));
+    const Graph graph = import_onnx(folder + name + ".onnx", {.training = true});
+    CHECK(graph.warnings.empty());
+    const TrainingGraph iteration = derive_training(graph, {.loss = TrainingLoss::mse});
+    std::int64_t parameters = 0;
+    for (const Parameter& one : iteration.parameters) parameters += one.elements;
+    CHECK(parameters == counts.at("parameters").get<std::int64_t>());
+    if (counts.contains("flops"))
+      CHECK(product_flops(iteration, Phase::forward) + product_flops(iteration, Phase::backward) ==
+            counts.at("flops").get<double>());
+    if (counts.contains("saved_bytes"))
+      CHECK(make_memory_profile(iteration, {.saved = Saved::eager}).kept_bytes() ==
+            counts.at("saved_bytes").get<double>());
+  }
+}
+
+TEST_CASE("a warning says that an export has folded batch normalisations and merged equal parameters") {
+  const std::string folder = std::string(BENANZA_TEST_DATA) + "/training_counts/";
+  for (const std::string name : {"folded", "folded_script"}) {
+    INFO(name);
+    const Graph graph = import_onnx(folder + name + ".onnx", {.training = true});
+    REQUIRE(graph.warnings.size() == 2);
+    CHECK_THAT(graph.warnings[0], Contains("2 convolutions have weights that the exporter has computed"));
+    CHECK_THAT(graph.warnings[1], Contains("layers share 2 vectors of ones or zeros"));
+    CHECK(import_onnx(folder + name + ".onnx").warnings.empty());
+  }
+}
+
+TEST_CASE("a frozen parameter has no gradient and stays as it is") {
+  const auto count = [](const TrainingGraph& iteration, std::string_view type) {
+    const auto& nodes = iteration.graph.nodes;
+    return std::count_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.op_type == type; });
+  };
+  const Graph graph = import_onnx(models + "vgg16.onnx", {.training = true});
+  std::vector<std::string> features;  // all convolutions: the images of the first product need no gradient
+  for (const int i : {0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28})
+    for (const std::string part : {".weight", ".bias"}) features.push_back("features." + std::to_string(i) + part);
+  const TrainingGraph whole = derive_training(graph), head = derive_training(graph, {.frozen = features});
+  CHECK(count(whole, "ConvGradWeights") == 13);
+  CHECK(count(whole, "ConvGradData") == 12);
+  CHECK(count(head, "ConvGradWeights") == 0);
+  CHECK(count(head, "ConvGradData") == 0);
+  REQUIRE(head.parameters.size() == 6);
+  CHECK_THAT(head.parameters.back().name, Contains("classifier.0"));
+  CHECK(count(head, "FusedMatMul") == 5);  // three for weights, two for data
+  CHECK_THROWS_WITH(derive_training(graph, {.frozen = {"no.such"}}), Contains("no parameter is named 'no.such'"));
 }
 
 TEST_CASE("gradients come in the order in which backward completes them") {

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -183,6 +184,12 @@ class MemoryProfiler {
 
   void add_kept() {
     if (!result_.training) return;
+    std::set<std::size_t> recurrent;
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      if (const auto source = iteration_->sources[i])
+        if (const auto& type = graph_->nodes[*source].op_type; type == "LSTM" || type == "GRU" || type == "RNN")
+          recurrent.insert(*source);
+    for (const std::size_t i : recurrent) result_.recurrent.push_back(graph_->nodes[i].name);
     for (KeptTensor& one : kept_tensors(*iteration_, options_->saved)) {
       result_.kept.push_back(one);
       if (!one.storage) {

@@ -69,7 +69,9 @@ struct MemoryProfile {
   std::size_t peak = 0;               ///< index of the step
   MemoryBytes totals{};               ///< the maximum of each category over all steps
   std::vector<KeptTensor> kept{};     ///< from forward to backward, including inputs of the model
-  bool has_workspace = false;         ///< there were rows of plans
+  /// Recurrent nodes with a gradient: what eager mode keeps for them is not known and not in `kept`.
+  std::vector<std::string> recurrent{};
+  bool has_workspace = false;  ///< there were rows of plans
 
   [[nodiscard]] double kept_bytes() const {
     double sum = 0;

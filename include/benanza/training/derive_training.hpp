@@ -20,9 +20,9 @@ namespace benanza {
 
 /// The graph of one iteration: forward in training mode (batch statistics, masks of dropout, indices of max-pooling),
 /// the loss, the gradients of every parameter by reverse-mode differentiation, and the optimizer's step. Parameters are
-/// the floating-point constants with a dimension, except running statistics and settings. Inputs have no gradient.
-/// Throws InputError for a model without parameters or without an output from which a loss can be computed, and for an
-/// operator without a gradient between a parameter and the loss.
+/// the floating-point constants with a dimension, except running statistics, settings and frozen ones. Inputs have no
+/// gradient. Throws InputError for a model without parameters or without an output from which a loss can be computed,
+/// for an operator without a gradient between a parameter and the loss, and for a frozen name that no parameter has.
 [[nodiscard]] TrainingGraph derive_training(Graph graph, const TrainingOptions& options = {});
 
 namespace detail {
@@ -78,20 +78,22 @@ class TrainingBuilder {
     const std::set<ValueId> buffers(result_.buffers.begin(), result_.buffers.end());
     bool any = false;  // also in bodies, whose parameters have no gradient
     for (const Node& node : graph.nodes) {
-      bool wants = false;
       const auto read = [&](ValueId input) {
         const Value& value = graph.value(input);
-        if (is_parameter(value) && !buffers.contains(input) && !training::is_setting(node, graph, input) &&
-            !wanted_[input]) {
-          wanted_[input] = true;
-          parameters_.push_back(input);
-        }
-        wants = wants || wanted_[input];
+        if (!is_parameter(value) || buffers.contains(input) || training::is_setting(node, graph, input) ||
+            wanted_[input] || is_frozen(input))
+          return;
+        wanted_[input] = true;
+        parameters_.push_back(input);
       };
       for (const auto& input : node.inputs)
         if (input) read(*input);
+      bool wants = training::passes_gradient(node, wanted_);
       for (const Body& body : node.bodies) {
-        for (const auto& [inner, outer] : body.graph.captures) read(outer);
+        for (const auto& [inner, outer] : body.graph.captures) {
+          read(outer);
+          wants = wants || wanted_[outer];
+        }
         const bool has_parameters = std::any_of(body.graph.values.begin(), body.graph.values.end(),
                                                 [&](const Value& value) { return is_parameter(value); });
         wants = wants || has_parameters;
@@ -100,7 +102,12 @@ class TrainingBuilder {
       for (const auto& output : node.outputs)
         if (output && is_float(graph.value(*output).type)) wanted_[*output] = wants;
     }
-    if (parameters_.empty() && !any) throw InputError("training: the model has no floating-point parameters");
+    for (const std::string& name : options_.frozen)
+      if (!frozen_.contains(name))
+        throw InputError("training: no parameter is named '" + name + "': it cannot be frozen");
+    if (parameters_.empty() && !any)
+      throw InputError(frozen_.empty() ? "training: the model has no floating-point parameters"
+                                       : "training: all parameters are frozen");
     // Weights change in every iteration, so nothing may prepare their numbers outside of it. Vectors have only one
     // layout.
     for (const ValueId id : parameters_) {
@@ -112,6 +119,19 @@ class TrainingBuilder {
       graph.values[id].literal.reset();
       graph.values[id].banded.reset();
     }
+  }
+
+  /// The name in the file: a constant that the import has folded (a weight in another shape) has that of its original.
+  [[nodiscard]] const std::string& name_of(ValueId id) const {
+    const Graph& graph = result_.graph;
+    const Value& value = graph.value(id);
+    return value.origins.size() == 1 ? graph.value(value.origins.front()).name : value.name;
+  }
+  [[nodiscard]] bool is_frozen(ValueId id) {
+    const auto& names = options_.frozen;
+    if (std::find(names.begin(), names.end(), name_of(id)) == names.end()) return false;
+    frozen_.insert(name_of(id));
+    return true;
   }
 
   [[nodiscard]] ValueId scores() const {
@@ -167,9 +187,7 @@ class TrainingBuilder {
   void differentiate(const Node& node, training::GradientBuilder& at) {
     const auto has_gradient = [&](const auto& id) { return id && at.gradient(*id); };
     if (std::none_of(node.outputs.begin(), node.outputs.end(), has_gradient)) return;
-    bool wants = !node.bodies.empty();
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) wants = wants || at.wants(node, i);
-    if (!wants) return;
+    if (node.bodies.empty() && !training::passes_gradient(node, wanted_)) return;
     at.enter(node.name);
     training::gradient_rule(node)(node, at);
   }
@@ -185,9 +203,7 @@ class TrainingBuilder {
       const auto gradient = at.gradient(id);
       if (!gradient) continue;  // the loss does not depend on it
       const Value& value = graph.value(id);
-      // A constant that the import has folded (a weight in another shape) keeps its name from the file.
-      const bool folded = value.origins.size() == 1;
-      result_.parameters.push_back({.name = folded ? graph.value(value.origins.front()).name : value.name,
+      result_.parameters.push_back({.name = name_of(id),
                                     .value = id,
                                     .gradient = *gradient,
                                     .node = maker[*gradient].value_or(0),
@@ -247,6 +263,7 @@ class TrainingBuilder {
   TrainingGraph result_{};
   bool tells_weights_ = false;  // the import marks weights
   std::vector<bool> wanted_{};  // by value: a gradient is wanted
+  std::set<std::string> frozen_{};
   std::vector<ValueId> parameters_{};
 };
 

@@ -43,6 +43,8 @@ struct TrainingOptions {
   /// axis 1 of scores with two dimensions and of images (four or more), and the last axis of scores with three
   /// (sequences).
   TrainingLoss loss = TrainingLoss::cross_entropy;
+  /// Names of constants in the file that are not trained: they have no gradient, and do not change.
+  std::vector<std::string> frozen{};
 };
 
 /// A tensor that training changes.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
+#include <benanza/training/gradient_rules.hpp>
 #include <benanza/training/training_graph.hpp>
 
 #include <algorithm>
@@ -39,6 +40,7 @@ enum class EagerRule : std::uint8_t {
   norm,
   max_pool,
   condition,
+  padding,
   dropout,
   loss,
   indices,
@@ -122,6 +124,7 @@ inline constexpr std::array eager_rows{
     EagerRow{"RMSNormalization", EagerRule::norm},
     EagerRow{"MaxPool", EagerRule::max_pool},
     EagerRow{"Where", EagerRule::condition},
+    EagerRow{"Pad", EagerRule::padding},
     EagerRow{"benanza.Dropout", EagerRule::dropout},
     EagerRow{"SoftmaxCrossEntropyLoss", EagerRule::loss},
     EagerRow{"NegativeLogLikelihoodLoss", EagerRule::loss},
@@ -142,18 +145,23 @@ class EagerSaves {
     std::size_t forward = 0;
     for (std::size_t i = 0; i < graph_->nodes.size() && iteration.phases[i] <= Phase::loss; ++i) {
       const Node& node = graph_->nodes[i];
-      const bool any =
-          std::any_of(node.inputs.begin(), node.inputs.end(), [&](const auto& id) { return id && wants_[*id]; });
+      const bool any = training::passes_gradient(node, wants_);
       forward = i + 1;
+      if (iteration.phases[i] == Phase::loss && node.op_type == "Sub") {
+        for (const auto& input : node.inputs) of_mse_.push_back({.value = input});
+      }
+      if (iteration.phases[i] == Phase::loss && node.op_type == "ReduceMean") mse_ = i;
       for (const auto& output : node.outputs)
         if (any && output && is_float(graph_->value(*output).type)) wants_[*output] = true;
     }
     find_attention(forward);
+    find_group_norms(forward);
   }
 
   [[nodiscard]] std::vector<EagerSave> of(std::size_t i) const {
     const Node& node = graph_->nodes[i];
-    if (inside_attention_.contains(i)) return {};
+    if (inside_composite_.contains(i)) return {};
+    if (i == mse_) return of_mse_;
     if (const auto found = attention_.find(i); found != attention_.end()) return found->second;
     const auto found = rules_.find(onnx_type(node));
     if (found == rules_.end()) return {};
@@ -202,6 +210,10 @@ class EagerSaves {
         output(1);
         break;
       case EagerRule::condition: input(0); break;
+      case EagerRule::padding:  // constant_pad_nd and circular padding save nothing
+        if (const auto mode = node.attribute<std::string>("mode", "constant"); mode == "reflect" || mode == "edge")
+          input(0);
+        break;
       case EagerRule::dropout:  // noise of the operand's type, with which it is multiplied
         saved.push_back({.name = node.name + " noise", .bytes = graph_->value(*node.inputs[0]).bytes()});
         break;
@@ -256,7 +268,7 @@ class EagerSaves {
       const auto q = scaled(*graph_->nodes[*product].inputs[0]), k = scaled(*graph_->nodes[*product].inputs[1]);
       if (!q || !k) continue;
       inside.insert(inside.end(), {*product, q->first, k->first});
-      inside_attention_.insert(inside.begin(), inside.end());
+      inside_composite_.insert(inside.begin(), inside.end());
       const Value& y = graph_->value(*softmax.outputs[0]);
       const double rows = y.dims.back() > 0 ? static_cast<double>(y.elements() / y.dims.back()) : 0;
       const Node& last = graph_->nodes[next[0]];
@@ -268,8 +280,36 @@ class EagerSaves {
     }
   }
 
+  /// native_group_norm, which PyTorch exports as Reshape, InstanceNormalization without parameters, Reshape, Mul, Add.
+  /// It saves its operand and its statistics, but not the normalised elements, which the product would save.
+  void find_group_norms(std::size_t forward) {
+    std::map<ValueId, std::size_t> maker;
+    for (std::size_t i = 0; i < forward; ++i)
+      for (const auto& output : graph_->nodes[i].outputs)
+        if (output) maker.emplace(*output, i);
+    const auto operand_of = [&](ValueId id, std::string_view type) -> std::optional<ValueId> {
+      const auto found = maker.find(id);
+      if (found == maker.end() || onnx_type(graph_->nodes[found->second]) != type) return std::nullopt;
+      const Node& node = graph_->nodes[found->second];
+      const bool has_parameters =
+          type == "InstanceNormalization" && (wants_[*node.inputs[1]] || wants_[*node.inputs[2]]);
+      return has_parameters ? std::nullopt : node.inputs[0];
+    };
+    for (std::size_t i = 0; i < forward; ++i) {
+      const Node& node = graph_->nodes[i];
+      if (onnx_type(node) != "Mul") continue;
+      for (const auto& input : node.inputs)
+        if (const auto normalised = input ? operand_of(*input, "Reshape") : std::nullopt)
+          if (const auto groups = operand_of(*normalised, "InstanceNormalization");
+              groups && operand_of(*groups, "Reshape"))
+            inside_composite_.insert(i);
+    }
+  }
+
   const Graph* graph_;
-  std::set<std::size_t> inside_attention_{};
+  std::set<std::size_t> inside_composite_{};  // nodes of which a composite operator saves what it needs
+  std::optional<std::size_t> mse_{};          // the last node of mse_loss
+  std::vector<EagerSave> of_mse_{};           // its scores and its targets
   std::map<std::size_t, std::vector<EagerSave>> attention_{};  // by its last node
   std::vector<bool> wants_;                                    // by value: it depends on a parameter
   std::map<std::string, EagerRule, std::less<>> rules_{};

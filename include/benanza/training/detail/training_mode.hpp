@@ -5,11 +5,11 @@
 #include <benanza/model/graph.hpp>
 #include <benanza/training/detail/expand_attention.hpp>
 #include <benanza/training/detail/fold_activations.hpp>
+#include <benanza/training/detail/fold_sequences.hpp>
 #include <benanza/training/detail/fold_slices.hpp>
 #include <benanza/training/detail/fold_transposes.hpp>
 #include <benanza/training/detail/frozen_normalization.hpp>
-#include <benanza/training/gradients/normalization.hpp>
-#include <benanza/training/gradients/recurrent.hpp>
+#include <benanza/training/gradient_rules.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,19 +21,19 @@
 
 namespace benanza::training {
 
-/// Whether a node reads a constant as a setting and not as a parameter: a ratio, a bound, a value for padding, a table
-/// of angles, or a single number with which an element-wise operator scales, shifts or compares.
+/// Whether a node reads a constant as a setting and not as a parameter: through an input that is not differentiable (a
+/// ratio, a bound, a table of angles), as a grid, or as a single number with which an element-wise operator scales,
+/// shifts or compares.
 [[nodiscard]] inline bool is_setting(const Node& node, const Graph& graph, ValueId id) {
   constexpr std::array<std::string_view, 10> numeric{"Add",   "Sub", "Mul", "Div", "Pow",
                                                      "Where", "Max", "Min", "Mod", "Expand"};
   if (graph.value(id).elements() == 1 && std::find(numeric.begin(), numeric.end(), node.op_type) != numeric.end())
     return true;
-  const auto reads = [&](std::size_t i) { return node.has_input(i) && *node.inputs[i] == id; };
-  if (node.op_type == "Dropout" || node.op_type == "Clip") return reads(1) || reads(2);
-  constexpr std::array<std::string_view, 6> first_alone{"Resize",          "Upsample", "GridSample",
-                                                        "RotaryEmbedding", "RoiAlign", "CastLike"};
-  if (std::find(first_alone.begin(), first_alone.end(), node.op_type) != first_alone.end()) return !reads(0);
-  return (node.op_type == "Pad" || node.op_type == "OneHot") && reads(2);
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const bool is_grid = node.op_type == "GridSample" && i == 1;
+    if (node.has_input(i) && *node.inputs[i] == id && is_differentiable(node, i) && !is_grid) return false;
+  }
+  return true;
 }
 
 /// Adds output `i` if it is left out.
@@ -64,6 +64,7 @@ inline void keep_steps(Graph& graph, Node& node) {
   fold_activations(graph);
   fold_transposes(graph);
   fold_slices(graph);
+  fold_sequences(graph);
   std::vector<ValueId> buffers = FrozenNormalizations(graph).constants();
   for (Node& node : graph.nodes) {
     if (!node.domain.empty() || !node.has_input(0)) continue;

@@ -7,7 +7,9 @@
 #include <benanza/op/slice.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
+#include <algorithm>
 #include <numeric>
+#include <string>
 
 namespace benanza::training {
 
@@ -111,35 +113,59 @@ inline void slice_gradient(const Node& node, GradientBuilder& at) {
     return at.emit({"Pad"}, {part, at.integers(pads)}, at.value(part).type, dims);
   });
 }
-/// Cuts off the padding around x.
+/// The element of an axis of `size` elements from which a Pad copies to `place`, which may lie outside of the axis.
+[[nodiscard]] inline std::int64_t source_of_padding(std::int64_t place, std::int64_t size, const std::string& mode) {
+  if (mode == "edge" || size == 1) return std::clamp<std::int64_t>(place, 0, size - 1);
+  const std::int64_t period = mode == "wrap" ? size : 2 * (size - 1);  // reflect: there and back, without the ends
+  const std::int64_t at = (place % period + period) % period;
+  return at < size ? at : period - at;
+}
+/// Cuts off cells that were added around x, and puts zeros where cells were cut off. Negative numbers of cells are cut.
+inline ValueId pad_back(GradientBuilder& at, ValueId dy, const op::Pad::Cells& cells, const Dims& dims) {
+  Dims pads;
+  for (const auto* list : {&cells.before, &cells.behind})
+    for (const std::int64_t count : *list) pads.push_back(-count);
+  return at.emit({"Pad"}, {dy, at.integers(pads)}, at.value(dy).type, dims);
+}
+/// Constant padding is cut off. In the other modes each cell of the padding copies an element, to whose gradient it
+/// adds its own, along one axis after the other.
 inline void pad_gradient(const Node& node, GradientBuilder& at) {
-  if (node.attribute<std::string>("mode", "constant") != "constant")
-    throw InputError("training: node '" + node.name + "' (Pad): a gradient is known for mode 'constant' alone");
   at.give_input(node, 0, [&] {
     const Dims dims = at.value(*node.inputs[0]).dims;
-    const auto pads = detail::given_ints(node, at.graph(), "pads", 1);
-    if (!pads.known || pads.values.size() != 2 * dims.size())
+    const auto cells = op::Pad::padding(node, at.graph());
+    if (!cells || !detail::given_ints(node, at.graph(), node.opset < 2 ? "paddings" : "pads", 1).known)
       throw InputError("training: node '" + node.name + "' (Pad): its pads are not known");
-    Dims ends, axes(dims.size());
-    const Dims starts(pads.values.begin(), pads.values.begin() + static_cast<std::ptrdiff_t>(dims.size()));
-    for (std::size_t i = 0; i < dims.size(); ++i) ends.push_back(starts[i] + dims[i]);
-    std::iota(axes.begin(), axes.end(), std::int64_t{0});
-    const ValueId dy = *at.gradient(node);
-    return at.emit({"Slice"}, {dy, at.integers(starts), at.integers(ends), at.integers(axes)}, at.value(dy).type, dims);
+    const std::string mode = node.attribute<std::string>("mode", "constant");
+    ValueId part = *at.gradient(node);
+    const auto crops = [](const Dims& list) {
+      return std::any_of(list.begin(), list.end(), [](std::int64_t count) { return count < 0; });
+    };
+    if (mode == "constant" && (crops(cells->before) || crops(cells->behind))) return pad_back(at, part, *cells, dims);
+    if (mode == "constant") {
+      Dims ends, axes(dims.size());
+      for (std::size_t i = 0; i < dims.size(); ++i) ends.push_back(cells->before[i] + dims[i]);
+      std::iota(axes.begin(), axes.end(), std::int64_t{0});
+      return at.emit({"Slice"}, {part, at.integers(cells->before), at.integers(ends), at.integers(axes)},
+                     at.value(part).type, dims);
+    }
+    for (std::size_t i = dims.size(); i-- > 0;) {
+      Dims reached = at.value(part).dims, sources;
+      if (cells->before[i] == 0 && cells->behind[i] == 0) continue;
+      for (std::int64_t k = 0; k < reached[i]; ++k)
+        sources.push_back(source_of_padding(k - cells->before[i], dims[i], mode));
+      reached[i] = dims[i];
+      part = at.emit(gradient_op("GatherGrad"), {part, at.integers(sources)}, at.value(part).type, reached,
+                     {{"axis", static_cast<std::int64_t>(i)}});
+    }
+    return part;
   });
 }
-/// CenterCropPad: cells that were cut off get 0, and cells that were added around x are cut off. Negative numbers of
-/// cells are cut.
 inline void center_gradient(const Node& node, GradientBuilder& at) {
   at.give_input(node, 0, [&] {
     const Dims dims = at.value(*node.inputs[0]).dims;
     const auto cells = op::Pad::padding(node, at.graph());
     if (!cells) throw InputError("training: node '" + node.name + "' (CenterCropPad): its sizes are not known");
-    Dims pads;
-    for (const auto* list : {&cells->before, &cells->behind})
-      for (const std::int64_t count : *list) pads.push_back(-count);
-    const ValueId dy = *at.gradient(node);
-    return at.emit({"Pad"}, {dy, at.integers(pads)}, at.value(dy).type, dims);
+    return pad_back(at, *at.gradient(node), *cells, dims);
   });
 }
 inline void expand_gradient(const Node& node, GradientBuilder& at) {

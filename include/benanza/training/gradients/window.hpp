@@ -70,9 +70,6 @@ inline void grid_sample_gradient(const Node& node, GradientBuilder& at) {
   for (std::size_t i = 0; i < 2; ++i) at.give_input(node, i, [&] { return made[next++]; });
 }
 inline void roi_align_gradient(const Node& node, GradientBuilder& at) {
-  if (at.wants(node, 1))
-    throw InputError("training: node '" + node.name +
-                     "' (RoiAlign): no gradient is known for regions that are computed");
   grad_of_input(node, at, {node.inputs[1], node.inputs[2]});
 }
 

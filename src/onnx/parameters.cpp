@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports for training: which constants of the file are no parameters, and what the exporter has done to those that
+// are.
+#include "build.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace benanza::importer {
+namespace {
+
+bool is_one_of(std::string_view type, std::initializer_list<std::string_view> types) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+/// Whether an exporter of PyTorch has made up the name of a constant: a parameter that it has not changed keeps its
+/// own.
+bool is_made_up(std::string_view name) {
+  return name.starts_with("val_") || name.starts_with("onnx::") || name.starts_with("/");
+}
+
+}  // namespace
+
+/// Initial states of zeros are no parameters: those of recurrent layers, the first operand of a product with weights,
+/// and a factor of the size of the other factor, such as the cell of an LSTM that is written out. Nor are the ones and
+/// zeros of an InstanceNormalization that has no parameters.
+void Builder::settle_untrained(const Scope& scope, const onnx::NodeProto& proto) {
+  if (!proto.domain().empty()) return;
+  Frame& frame = scope.frame;
+  const auto id_of = [&](int i) {
+    return i < proto.input_size() && !proto.input(i).empty() ? find_value(scope, proto.input(i)) : std::nullopt;
+  };
+  const auto is = [&](int i, ConstantKind kind) {
+    const auto id = id_of(i);
+    return id && frame.facts[*id].kind == kind && frame.graph.values[*id].dims.size() > 0;
+  };
+  const auto settle = [&](int i) { frame.graph.values[*id_of(i)].trained = false; };
+  const std::string& type = proto.op_type();
+  if (is_one_of(type, {"LSTM", "GRU", "RNN"})) {
+    for (const int state : {5, 6})
+      if (is(state, ConstantKind::zeros)) settle(state);
+  } else if (is_one_of(type, {"MatMul", "Gemm"})) {
+    const auto other = id_of(1);
+    if (is(0, ConstantKind::zeros) && other && frame.graph.values[*other].constant) settle(0);
+  } else if (type == "Mul") {
+    for (const int factor : {0, 1}) {
+      const auto other = id_of(1 - factor);
+      if (!is(factor, ConstantKind::zeros) || !other) continue;
+      const auto& dims = frame.graph.values[*id_of(factor)].dims;
+      if (dims.size() > 1 && dims == frame.graph.values[*other].dims) settle(factor);
+    }
+  } else if (type == "InstanceNormalization" && is(1, ConstantKind::ones) && is(2, ConstantKind::zeros) &&
+             is_made_up(proto.input(1)) && is_made_up(proto.input(2))) {
+    settle(1);
+    settle(2);
+  }
+}
+
+/// An export for inference has other parameters than the network: batch normalisations are folded into convolutions,
+/// and parameters with equal numbers are merged. Both show in names and in vectors of ones or zeros that layers share.
+void Builder::warn_of_parameters() {
+  Graph& graph = root_.graph;
+  std::size_t folded = 0;
+  std::map<ValueId, std::set<ValueId>> weights_beside;  // by vector of ones or zeros: the weights of its readers
+  std::set<ValueId> merged;
+  for (const Node& node : graph.nodes) {
+    if (!node.domain.empty()) continue;
+    const bool convolution = is_one_of(node.op_type, {"Conv", "ConvTranspose"});
+    if (convolution && node.has_input(1) && node.has_input(2)) {
+      const std::string &weights = graph.value(*node.inputs[1]).name, &bias = graph.value(*node.inputs[2]).name;
+      if (weights.starts_with("onnx::Conv") || bias == weights + "_bias") ++folded;
+    }
+    const bool norm = is_one_of(node.op_type, {"BatchNormalization", "InstanceNormalization", "GroupNormalization",
+                                               "LayerNormalization", "RMSNormalization"});
+    if (!convolution && !norm && node.op_type != "Gemm") continue;
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+      if (!node.has_input(i)) continue;
+      const ValueId id = *node.inputs[i];
+      const ConstantKind kind = root_.facts[id].kind;
+      if (!graph.value(id).trained || (kind != ConstantKind::zeros && kind != ConstantKind::ones)) continue;
+      // A norm has no weights of its own. A layer that runs several times shares its weights, too.
+      auto& beside = weights_beside[id];
+      beside.insert(norm ? *node.outputs[0] : *node.inputs[1]);
+      if (beside.size() > 1) merged.insert(id);
+    }
+  }
+  const std::string again = "; export the network in training mode to count its own parameters";
+  if (folded > 0)
+    graph.warnings.push_back(std::to_string(folded) +
+                             " convolutions have weights that the exporter has computed, as it does to fold batch "
+                             "normalisations" +
+                             again);
+  if (!merged.empty())
+    graph.warnings.push_back("layers share " + std::to_string(merged.size()) +
+                             " vectors of ones or zeros: the exporter has merged equal parameters" + again);
+}
+
+}  // namespace benanza::importer
