@@ -145,7 +145,7 @@ LayerTime2019 gemm_time(const Node& node, const Graph& graph, const Results2019&
     const std::string depth = key.substr(prefix.size(), key.find('/', prefix.size()) - prefix.size());
     if (depth == std::to_string(call->k)) continue;
     time.reason += ", only one with k=" + depth;
-    time.defects.insert("measured with another depth");
+    time.defects.insert("measured with other sizes");
     break;
   }
   return time;

@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace benanza::rules2019 {
 
@@ -64,16 +68,56 @@ std::string count_text(double value) {
   return text;
 }
 
-/// Why the row is of a different product from the node: its theoretical FLOPs, two per multiply-add and one per
-/// addition of the bias, imply another depth. Empty if the depth is the same.
-std::string other_depth(const Node& node, const Graph& graph, const PrintedRow2019& row) {
-  if (row.flops <= 0 || (node.op_type != "Gemm" && node.op_type != "MatMul")) return {};
-  const auto call = gemm_call_2019(node, graph);
-  if (!call) return {};
-  const double outputs = static_cast<double>(call->m) * static_cast<double>(call->n);
-  const double depth = (row.flops / outputs - 1) / 2;
-  if (std::abs(depth - static_cast<double>(call->k)) < 0.6) return {};
-  return "its row was measured with k = " + count_text(depth) + ", the layer has k = " + std::to_string(call->k);
+/// The theoretical FLOPs that the original printed for a layer: per element of the result, 1 for a sum of two and for
+/// Dropout, 2 for a product, a quotient or a batch normalisation, 3 for an activation or a softmax, the size of the
+/// window for pooling, and two per multiply-add for products (one more for the bias of a Gemm) and convolutions, whose
+/// kernels it counted with the gaps of their dilation. Empty for other operators.
+std::optional<double> printed_flops(const Node& node, const Graph& graph) {
+  const std::string& op = node.op_type;
+  const auto is_one_of = [&](std::initializer_list<std::string_view> types) {
+    return std::find(types.begin(), types.end(), op) != types.end();
+  };
+  const double elements = static_cast<double>(graph.output(node, 0).elements());
+  const auto window = [&](const std::vector<std::int64_t>& sizes) {
+    const auto dilations = node.attribute<std::vector<std::int64_t>>("dilations", {});
+    double cells = 1;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      cells *= static_cast<double>((sizes[i] - 1) * (i < dilations.size() ? dilations[i] : 1) + 1);
+    return cells;
+  };
+  if (op == "Conv") {
+    const auto& w = graph.input(node, 1).dims;
+    if (w.size() < 3) return std::nullopt;
+    return 2 * elements * static_cast<double>(w[1]) * window({w.begin() + 2, w.end()});
+  }
+  if (is_one_of({"MaxPool", "AveragePool"}))
+    return elements * window(node.attribute<std::vector<std::int64_t>>("kernel_shape", {}));
+  if (is_one_of({"Gemm", "MatMul"})) {
+    const auto call = gemm_call_2019(node, graph);
+    return call ? std::optional(elements * static_cast<double>(2 * call->k + 1)) : std::nullopt;
+  }
+  if (is_one_of({"Add", "Sub", "Sum"})) return elements * static_cast<double>(node.inputs.size() - 1);
+  if (op == "Dropout") return elements;
+  if (is_one_of({"Mul", "Div", "BatchNormalization"})) return 2 * elements;
+  if (is_one_of({"Relu", "LeakyRelu", "PRelu", "Softmax"})) return 3 * elements;
+  return std::nullopt;
+}
+
+/// Why the row is of a layer of other sizes: its theoretical FLOPs are not those of the node. Behind a Reshape to a
+/// fixed batch, rows of larger batches are of batch 1. Empty if the FLOPs are the same, or if the row has none.
+std::string other_sizes(const Node& node, const Graph& graph, const PrintedRow2019& row) {
+  const auto expected = printed_flops(node, graph);
+  constexpr double tolerance = 1e-3;
+  const auto is = [&](double flops) { return std::abs(row.flops - flops) <= tolerance * flops; };
+  if (row.flops <= 0 || !expected || is(*expected)) return {};
+  const auto batch = static_cast<double>(graph.batch);
+  if (is(*expected / batch)) return "its row was measured at batch 1, the layer is of batch " + count_text(batch);
+  if (const auto call =
+          node.op_type == "Gemm" || node.op_type == "MatMul" ? gemm_call_2019(node, graph) : std::nullopt) {
+    const double depth = (row.flops / static_cast<double>(graph.output(node, 0).elements()) - 1) / 2;
+    return "its row was measured with k = " + count_text(depth) + ", the layer has k = " + std::to_string(call->k);
+  }
+  return "its row was measured with " + count_text(row.flops) + " FLOPs, the layer has " + count_text(*expected);
 }
 
 /// Whether the original ignored the convolution's padding: it read only `pads`, and the ONNX zoo's files of these
@@ -106,9 +150,9 @@ LayerTime2019 time_of(const Node& node, const Graph& graph, const Rows& rows, st
     }
     twice.push_back(node.name);
   }
-  if (const std::string why = other_depth(node, graph, *counted.front()); !why.empty()) {
+  if (const std::string why = other_sizes(node, graph, *counted.front()); !why.empty()) {
     time.reason = why;
-    time.defects.insert("measured with another depth");
+    time.defects.insert("measured with other sizes");
     return time;
   }
   time.status = Status::measured;

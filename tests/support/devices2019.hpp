@@ -11,6 +11,7 @@
 #include <benanza/results/device_record.hpp>
 #include <benanza/results/whole_file.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -77,6 +78,14 @@ inline std::vector<Layer> read_layers() {
       layer.time[g] = nanoseconds(table.number(std::string(gpus[g]) + " ns"));
     layers.push_back(std::move(layer));
   }
+  // Behind a Reshape to batch 1, the rows of larger batches are those of batch 1: their FLOPs do not grow.
+  const auto of_one = [](const Layer& layer) { return layer.features.flops.value / static_cast<double>(layer.batch); };
+  std::map<std::pair<std::string, std::string>, double> most;
+  for (const auto& layer : layers) {
+    double& flops = most[{layer.model, layer.node}];
+    flops = std::max(flops, of_one(layer));
+  }
+  std::erase_if(layers, [&](const Layer& layer) { return of_one(layer) < 0.999 * most.at({layer.model, layer.node}); });
   return layers;
 }
 
@@ -113,7 +122,7 @@ struct Totals {
   Seconds measured{}, by_bandwidth{}, by_formula{}, by_ratio{};
   double refused = 0;  ///< share of by_ratio that is taken from by_formula, because the database has no basis for it
   struct LayerTime {
-    Seconds measured{}, by_formula{};
+    Seconds origin{}, measured{}, by_formula{};
     std::optional<Seconds> by_ratio{};  ///< empty if refused
   };
   std::vector<LayerTime> layers{};
@@ -148,7 +157,8 @@ inline std::vector<Totals> totals(std::int64_t batch, std::size_t from, std::siz
       });
     of.measured += layer.time[to];
     of.by_bandwidth += layer.time[from] * bandwidth;
-    Totals::LayerTime times{.measured = layer.time[to], .by_formula = large_wave(layer, from, to)};
+    Totals::LayerTime times{
+        .origin = layer.time[from], .measured = layer.time[to], .by_formula = large_wave(layer, from, to)};
     if (const auto* nearest = std::get_if<NearestRatio>(&ratio->second))
       times.by_ratio = layer.time[from] * nearest->ratio;
     else of.refused += times.by_formula.value;

@@ -136,6 +136,18 @@ TEST_CASE("VGG's first dense layer, measured with the depth before it was flatte
   CHECK(names(made.warnings, "known defect"));
 }
 
+// ShuffleNet reshapes to batch 1. All rows behind its first Reshape have the FLOPs of batch 1 (a script has compared
+// the tables of both batches): 9 rows of 8 layers are left, with 1.132486 ms together.
+TEST_CASE("Rows of another batch than the layer's, by their FLOPs, do not count") {
+  const auto results = data2019::results("shufflenet_v100_b32.csv.gz");
+  const auto made = analyze_2019(data2019::model("Shufflenet", 32), results);
+  CHECK(made.analysis.missing.size() == 143);
+  CHECK(made.analysis.coverage[Status::measured] == 8);
+  CHECK(ms(made, RungName::library) == Approx(1.132486).margin(1e-9));
+  CHECK(names(made.analysis.missing, "conv3_112 (Conv): its row was measured at batch 1, the layer is of batch 32"));
+  CHECK(names(made.warnings, "measured with other sizes, 143 layers"));
+}
+
 // Twenty: all convolutions of the zoo's three models that have `auto_pad` (in the graphs here: `pads` of the same
 // size), except for the last one of Tiny YOLO v2, a 1x1, which needs no padding: 2 of MNIST, 10 of Emotion FER+, 8 of
 // 9.
