@@ -210,6 +210,12 @@ int run(const PredictCommand& options) {
     report.models.push_back(std::move(made));
   }
   emit(report, options.output);
+  const auto has_basis = [](const Prediction& target) {
+    return std::any_of(target.layers.begin(), target.layers.end(),
+                       [](const PredictedLayer& layer) { return layer.time; });
+  };
+  for (const auto& model : report.models)
+    if (!std::all_of(model.targets.begin(), model.targets.end(), has_basis)) return incomplete;
   return done;
 }
 

@@ -782,6 +782,9 @@ class Cli(unittest.TestCase):
         self.assertAlmostEqual(t4["total_ms"], 125.8, delta=1.3)
         self.assertAlmostEqual(same["total_ms"], model["origin_ms"], places=9)
         self.assertEqual(t4["status"], "predicted")
+        # Long calls at batch 32: the interval is that of the models that are like it.
+        self.assertAlmostEqual(t4["high_ms"] / t4["total_ms"], 1.35, places=2)
+        self.assertAlmostEqual(t4["total_ms"] / t4["low_ms"], 1.35, delta=0.05)  # floors bound it from below
         # MNIST, of which the table of all GPUs has rows on both.
         table = data / "layers_b1.csv.gz"
         mnist = ("predict", MODELS / "zoo2019" / "MNIST.onnx", "--rules", "2019", "--device", "Tesla_V100-SXM2-16GB", "--from", table, "--to", machines / "t4.json", "--target-results", table)
@@ -844,6 +847,7 @@ class Cli(unittest.TestCase):
         self.assertAlmostEqual(target["total_ms"], model["origin_ms"], places=9)
         refused = run("predict", MNIST, "--training", "--from", rows, "--to", MODELS.parent / "machines" / "t4.json")
         self.assertIn("no formula leads from a CPU to an accelerator or back", " ".join(refused.stdout.split()))
+        self.assertEqual(refused.returncode, 3)  # no layer has a basis
 
     def test_mistakes_of_predict_are_one_line(self):
         t4 = MODELS.parent / "machines" / "t4.json"

@@ -83,6 +83,30 @@ TEST_CASE("without rows of the target FLOPs and bytes decide, and an interval sa
   CHECK(on_b.throughput_per_cost().value() == Approx(3600 / 0.0198651 / 2).epsilon(1e-4));
 }
 
+TEST_CASE("more clock can take longer: it moves the share of the time that memory determines") {
+  // Half a FLOP per byte, as above. 4 GHz: the ridge is 51.2, 1 - g = 0.499756 / 102.4, T = 10 ms x 4^-(1-g). 8 GHz: 1
+  // - g is half of that, T = 10 ms x 8^-(1-g).
+  const ModelLayers model = product(4096);
+  const ResultDatabase rows = rows_of({{signature_of(model), 0.01}});
+  const auto at = [&](double hz) {
+    return predicted(model, rows, gpu("A"), {.record = gpu("B", 10, hz)}).total.time.value;
+  };
+  CHECK(at(4e9) == Approx(0.0099325713).epsilon(1e-6));
+  CHECK(at(8e9) == Approx(0.0099493856).epsilon(1e-6));
+}
+
+TEST_CASE("the interval of a formula narrows with the batch and the length of calls") {
+  const auto width = [](std::int64_t batch, double call) {
+    const PredictedTime time =
+        with_spread({1}, spread_of(PredictionMethod::large_wave, {.batch = batch, .call = {call}}).of_total);
+    return time.high.value / time.low.value;
+  };
+  CHECK(width(1, 1e-4) > width(8, 1e-4));
+  CHECK(width(1, 1e-4) > width(1, 1e-2));
+  CHECK(width(8, 1e-3) > width(32, 1e-3));
+  CHECK(width(32, 1e-5) == width(8, 1e-5));  // no model at batch 32 had calls as short as this
+}
+
 TEST_CASE("the floor of the target bounds a prediction from below") {
   // Measured in 1 us, which memory does not allow: 67,125,248 bytes are read at 100 GB/s in 671.25248 us; 16,384 bytes
   // that are written add 0.16384 us.
@@ -174,6 +198,11 @@ TEST_CASE("where nothing leads to the target the total is partial") {
   CHECK(!none.throughput());
   CHECK(none.total.time.value == 0);
   CHECK_THAT(none.layers.front().reason, Catch::Contains("no formula leads from a CPU to an accelerator or back"));
+  DeviceRecord empty = gpu("B");
+  empty.processors.reset();
+  const Prediction no_processors =
+      predicted(model, rows_of({{signature_of(model), 0.01}}), gpu("A"), {.record = empty});
+  CHECK_THAT(no_processors.layers.front().reason, Catch::Contains("the record of B has no processors"));
   DeviceRecord unknown = gpu("B");
   unknown.clocks.clear();
   const Prediction no_clock = predicted(model, rows_of({{signature_of(model), 0.01}}), gpu("A"), {.record = unknown});

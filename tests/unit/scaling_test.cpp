@@ -59,26 +59,36 @@ TEST_CASE("the wave form tends to the large-wave form for many blocks") {
   CHECK(wave_ratio(v100, t4, 0, 80, 160, 80) == Approx(1312.0 / 585));
 }
 
-TEST_CASE("more bandwidth, processors or clock never takes longer") {
-  for (const double intensity : {0.0, 0.25, 5.0, 9.36, 20.0, 1000.0}) {
+TEST_CASE("with a fixed weight, more bandwidth, processors or clock never takes longer") {
+  for (const double weight : {0.0, 0.25, 0.5, 1.0}) {
     double last[3] = {1e9, 1e9, 1e9};
     for (double factor = 0.5; factor < 4; factor *= 1.1) {
       DeviceRates bandwidth = t4, processors = t4, clock = t4;
       bandwidth.bandwidth.value *= factor;
       processors.processors *= factor;
-      processors.peak.value *= factor;
       clock.rate *= factor;
-      clock.peak.value *= factor;
       const DeviceRates* const all[] = {&bandwidth, &processors, &clock};
       for (std::size_t i = 0; i < 3; ++i) {
-        // The weight of the compared devices: that of the slower one.
-        const double weight = memory_weight(intensity, t4.ridge());
         const double ratio = large_wave_ratio(v100, *all[i], weight);
         CHECK(ratio <= last[i] * (1 + 1e-12));
         last[i] = ratio;
       }
     }
   }
+}
+
+TEST_CASE("with the weight of the target, more clock takes longer where arithmetic outgrows memory by more than e") {
+  // The derivative of ln(T_d / T_o) by the logarithm of the clock is (1 - g)(L - 1) below the ridge, where L is the
+  // logarithm of the ratio by which arithmetic outgrows memory.
+  const double intensity = 2;
+  const auto ratio = [&](double arithmetic) {
+    DeviceRates to = t4;
+    to.rate *= arithmetic;
+    to.peak.value *= arithmetic;
+    return large_wave_ratio(t4, to, memory_weight(intensity, to.ridge()));
+  };
+  for (double arithmetic = 1; arithmetic < 2.7; arithmetic *= 1.05) CHECK(ratio(arithmetic * 1.01) < ratio(arithmetic));
+  for (double arithmetic = 2.8; arithmetic < 8; arithmetic *= 1.05) CHECK(ratio(arithmetic * 1.01) > ratio(arithmetic));
 }
 
 TEST_CASE("occupancy is the least of four limits") {

@@ -104,7 +104,8 @@ namespace detail {
 /// Predicts the time of one layer by the best method that has a basis.
 class LayerPredictor {
  public:
-  LayerPredictor(const DeviceRecord& origin, const PredictionTarget& target) : origin_(origin), target_(target) {}
+  LayerPredictor(const DeviceRecord& origin, const PredictionTarget& target, const CallSize& size)
+      : origin_(origin), target_(target), size_(size) {}
 
   [[nodiscard]] PredictedLayer predict(const LayerRow& row) const {
     PredictedLayer made{
@@ -147,7 +148,7 @@ class LayerPredictor {
       return;
     }
     made.method = PredictionMethod::database_ratio;
-    made.time = with_spread(*made.origin * std::get<NearestRatio>(found).ratio, spread_of(made.method).of_layer);
+    made.time = with_spread(*made.origin * std::get<NearestRatio>(found).ratio, spread_of(made.method, size_).of_layer);
   }
 
   void by_formula(PredictedLayer& made, const Layer& layer, const Measurement& row) const {
@@ -160,12 +161,25 @@ class LayerPredictor {
     const auto waves = kernel_waves_ratio(row.kernel_launches, origin_, target_.record, *rates.from, *rates.to, weight);
     made.method = waves ? PredictionMethod::wave : PredictionMethod::large_wave;
     const double ratio = waves ? *waves : large_wave_ratio(*rates.from, *rates.to, weight);
-    made.time = with_spread(*made.origin * ratio, spread_of(made.method).of_layer);
+    made.time = with_spread(*made.origin * ratio, spread_of(made.method, size_).of_layer);
   }
 
   const DeviceRecord& origin_;
   const PredictionTarget& target_;
+  CallSize size_;
 };
+
+/// The batch, and the length of a call over the measured time of all layers of a form.
+[[nodiscard]] inline CallSize call_size_of(const Analysis& analysis, Form form) {
+  double time = 0, squares = 0;
+  for (const auto& row : analysis.rows) {
+    if (row.form != form || row.status != Status::measured) continue;
+    const double all = row.median.value * static_cast<double>(row.count);
+    time += all;
+    squares += all * row.median.value;
+  }
+  return {.batch = analysis.batch, .call = {time > 0 ? squares / time : 0}};
+}
 
 inline std::string clocks_text(const DeviceRecord& origin, const DeviceRecord& target) {
   const auto one = [](const DeviceRecord& record) {
@@ -189,7 +203,8 @@ inline std::string clocks_text(const DeviceRecord& origin, const DeviceRecord& t
                     .target = target.record.device,
                     .record = target.record.file,
                     .price = target.price};
-  const detail::LayerPredictor predictor(origin, target);
+  const CallSize size = detail::call_size_of(analysis, form);
+  const detail::LayerPredictor predictor(origin, target, size);
   bool by_formula = false;
   for (const auto& row : analysis.rows) {
     if (row.form != form || row.status == Status::free) continue;
@@ -204,7 +219,7 @@ inline std::string clocks_text(const DeviceRecord& origin, const DeviceRecord& t
       // Errors of one method have the same sign in many layers: their intervals add up and do not average out.
       PredictedTime of_total = *made.time;
       if (made.method != PredictionMethod::measured) {
-        of_total = with_spread(made.time->time, spread_of(made.method).of_total);
+        of_total = with_spread(made.time->time, spread_of(made.method, size).of_total);
         of_total.low = std::max(of_total.low, made.floor);
       }
       result.total += of_total * count;

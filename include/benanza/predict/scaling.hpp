@@ -32,7 +32,10 @@ struct DeviceRates {
   return intensity < ridge ? 1 - intensity / (2 * ridge) : ridge / (2 * intensity);
 }
 
-/// T_d / T_o = (D_o/D_d)^g (S_o/S_d C_o/C_d)^(1-g), for a layer of many waves.
+/// T_d / T_o = (D_o/D_d)^g (S_o/S_d C_o/C_d)^(1-g), for a layer of many waves. With a fixed weight, it falls with each
+/// rate of the target. The weight of a target is not fixed: more clock moves its ridge, so that memory determines more
+/// of the time, and if the target is faster than the origin in arithmetic by more than e times what it is in memory,
+/// the predicted time rises. In the same way, it may rise with the bandwidth.
 [[nodiscard]] inline double large_wave_ratio(const DeviceRates& from, const DeviceRates& to, double weight) {
   return std::pow(from.bandwidth.value / to.bandwidth.value, weight) *
          std::pow(from.processors * from.rate / (to.processors * to.rate), 1 - weight);
@@ -72,9 +75,15 @@ inline std::optional<FlopsPerSecond> peak_for_ridge(const DeviceRecord& record, 
 
 }  // namespace detail
 
-/// Accelerators scale by multiprocessors and clocks, CPUs by measured peaks; neither scales to the other.
+/// Accelerators scale by multiprocessors and clocks, CPUs by measured peaks; neither scales to the other. A record
+/// without processors is neither.
 [[nodiscard]] inline RatesOfBoth rates_of(const DeviceRecord& from, const DeviceRecord& to, DataType type) {
   RatesOfBoth rates;
+  for (const auto* record : {&from, &to})
+    if (!record->processors) {
+      rates.reason = "the record of " + record->device + " has no processors";
+      return rates;
+    }
   if (from.accelerator() != to.accelerator()) {
     rates.reason = "no formula leads from a CPU to an accelerator or back";
     return rates;
