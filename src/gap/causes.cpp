@@ -172,11 +172,13 @@ class Splitter {
       if (const auto above = profile_.records[r].parent; above && !matches_[r].layers.empty()) around.insert(*above);
     for (auto& record : gap_.records) {
       if (cause_beside(record.record) || !record.layers.empty()) continue;
-      if (around.contains(record.record) || is_scope(profile_.records[record.record])) {
+      const auto kinds = kinds_of(profile_.records[record.record]);
+      // The operator of attention computes in its own time, even if operators inside it are layers.
+      const bool attends = std::find(kinds.begin(), kinds.end(), op::Attention::kind) != kinds.end();
+      if (is_scope(profile_.records[record.record]) || (around.contains(record.record) && !attends)) {
         record.cause = Cause::host;
         continue;
       }
-      const auto kinds = kinds_of(profile_.records[record.record]);
       const bool may_be = kinds.empty()
                               ? !left.empty()
                               : std::any_of(kinds.begin(), kinds.end(), [&](auto each) { return left.contains(each); });

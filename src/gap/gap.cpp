@@ -109,6 +109,8 @@ std::optional<double> Gap::explained() const {
   double open = 0;
   for (const Cause cause : {Cause::unexplained, Cause::unmatched})
     if (const GapPart* found = part(cause)) open += std::fabs(found->time.value);
+  for (const GapGroup& group : groups)
+    if (!group.explains()) open += std::fabs(group.excess().value);
   return std::max(0.0, 1 - open / std::fabs(gap->value));
 }
 

@@ -51,8 +51,12 @@ class Matcher {
     }
     for (std::size_t i = 0; i < single_.layers.size(); ++i)  // a node's name takes precedence over a tensor's
       for (const auto output : single_.layers[i].outputs) by_name_.emplace(single_.tensors[output].name, i);
-    for (std::size_t g = 0; g < fused_.layers.size(); ++g)
+    for (std::size_t g = 0; g < fused_.layers.size(); ++g) {
       for (const auto member : fused_.layers[g].members) group_of_[member] = g;
+      if (fused_.layers[g].members.size() > 1) groups_.push_back(g);
+    }
+    std::sort(groups_.begin(), groups_.end(),
+              [&](auto a, auto b) { return fused_.layers[a].members.front() < fused_.layers[b].members.front(); });
     for (const auto& record : records_) words_.push_back(kinds_of(record));
     record_phases_ = phases_of(records_);
     launches_.assign(records_.size(), false);
@@ -75,15 +79,15 @@ class Matcher {
     for (std::size_t r = 0; r < records_.size(); ++r)
       if (may_serve(r) && open(r)) by_part_of_name(r);
     by_parent();
-    for (const auto r : order_)
-      if (is_candidate(r)) by_shape(r);
+    absorb();                                 // an engine that names its nodes names a fused call after one of them
+    for (const bool attends : {true, false})  // several products have the shapes of attention
+      for (const auto r : order_)
+        if (is_candidate(r) && says(r, op::Attention::kind) == attends) by_shape(r);
     by_order();
     by_parent();
     by_kernel_class();
     by_parent();
-    for (std::size_t r = 0; r < records_.size(); ++r) take_skipped_add(r);
-    absorb_groups();
-    absorb_chains();
+    absorb();
     for (auto& found : result_) {
       std::sort(found.layers.begin(), found.layers.end());
       found.layers.erase(std::unique(found.layers.begin(), found.layers.end()), found.layers.end());
@@ -92,6 +96,12 @@ class Matcher {
   }
 
  private:
+  /// Gives the layers around those that records serve to these records.
+  void absorb() {
+    for (std::size_t r = 0; r < records_.size(); ++r) take_skipped_add(r);
+    absorb_groups();
+    absorb_chains();
+  }
   [[nodiscard]] bool open(std::size_t r) const { return result_[r].by == MatchedBy::nothing; }
   /// Layers and kernels serve something in the model; conversions, copies, waits and calls do not.
   [[nodiscard]] bool may_serve(std::size_t r) const {
@@ -246,8 +256,9 @@ class Matcher {
   void by_shape(std::size_t r) {
     if (!has_shape(r) || words_[r].empty() || by_gradients(r)) return;
     const auto is_free = [&](std::size_t member) { return is_free_for(r, member); };
-    for (const auto& group : fused_.layers) {  // several layers of the model may be one call of the engine
-      if (group.members.size() < 2 || !says(r, kind(group.layer))) continue;
+    for (const auto g : groups_) {  // several layers of the model may be one call of the engine
+      const Occurrence& group = fused_.layers[g];
+      if (!says(r, kind(group.layer))) continue;
       // A layer followed by others counts as that layer; the rest, if no record serves it, is absorbed later.
       const auto is_of_kind = [&](std::size_t member) { return kinds_[member] == kind(group.layer); };
       if (std::count_if(group.members.begin(), group.members.end(), is_of_kind) == 1) continue;
@@ -282,17 +293,36 @@ class Matcher {
     return layers;
   }
 
+  /// The groups that a record may be as a whole, such as attention, whose members are products and a softmax.
+  [[nodiscard]] std::vector<Bucket> open_groups(std::size_t r) const {
+    std::vector<Bucket> groups;
+    for (const auto g : groups_) {
+      const Occurrence& group = fused_.layers[g];
+      const auto kind_of_group = kind(group.layer);
+      const bool apart =
+          says(r, kind_of_group) && std::all_of(group.members.begin(), group.members.end(), [&](std::size_t member) {
+            return kinds_[member] != kind_of_group && is_free_for(r, member);
+          });
+      if (apart) groups.emplace_back(group.members.begin(), group.members.end());
+    }
+    return groups;
+  }
+
   void by_order() {
     for (const Bucket& records : open_records()) {
-      const Bucket layers = open_layers(records.front());
-      if (layers.size() != records.size()) continue;
-      for (std::size_t i = 0; i < layers.size(); ++i) claim(records[i], MatchedBy::order, layers[i]);
+      std::vector<Bucket> places = open_groups(records.front());
+      for (const auto layer : open_layers(records.front())) places.push_back({layer});
+      if (places.size() != records.size()) continue;
+      std::sort(places.begin(), places.end());
+      for (std::size_t i = 0; i < places.size(); ++i)
+        for (const auto layer : places[i]) claim(records[i], MatchedBy::order, layer);
     }
   }
 
   void by_kernel_class() {
     for (const Bucket& records : open_records()) {
-      const Bucket layers = open_layers(records.front());
+      Bucket layers = open_layers(records.front());
+      for (const Bucket& group : open_groups(records.front())) layers.insert(layers.end(), group.begin(), group.end());
       for (const auto record : records)
         for (const auto layer : layers) claim(record, MatchedBy::kernel_class, layer);
     }
@@ -380,6 +410,7 @@ class Matcher {
   std::vector<std::optional<Phase>> record_phases_{};
   std::vector<bool> taken_;
   std::vector<std::size_t> group_of_;
+  std::vector<std::size_t> groups_{};  // fused layers with several members, in the model's order
   std::vector<RecordMatch> result_;
 };
 

@@ -78,6 +78,10 @@ class Table {
     if (!gap_.total_only.empty()) prose("no claim about layers: " + gap_.total_only, 2);
     rungs();
     if (const auto share = gap_.explained()) out_ << fmt::format("explained: {:.0f} % of the gap\n", 100 * *share);
+    for (const GapGroup& group : gap_.groups)
+      if (!group.explains())
+        out_ << fmt::format("not explained: {} of {} records for {} calls of the bound, from {} on\n",
+                            time_text(group.excess()), group.records.size(), group.signatures.size(), group.name);
     matches();
     phases();
     write_time_by_library(out_, gap_, width());

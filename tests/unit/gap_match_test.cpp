@@ -209,3 +209,74 @@ TEST_CASE("a record of one product's shape is not one of several products side b
   for (const std::size_t i : {0U, 1U, 2U}) CHECK(gap.records[i].layers == Layers{2 * i});
   CHECK(gap_of(c, {shaped(one, {16, 192})}).records[0].layers == Layers{0, 2, 4});
 }
+
+TEST_CASE("records without names do not join the groups of records with names") {
+  GraphBuilder g;
+  auto x = g.input({1, 8, 10, 10});
+  for (int i = 0; i < 2; ++i) {  // twice: convolution, sigmoid, product, which the bound runs in one call
+    const auto y = g.conv(x, 8);
+    x = g.node("Mul", {y, g.map("Sigmoid", {y})}, {1, 8, 10, 10});
+  }
+  g.output(g.map("Softmax", {x}));
+  const Case c = make_case(g);
+  const Gap gap = gap_of(c, {record("Conv_0", 100, "Convolution"), record("Multiply_77", 10, "Subgraph"),
+                             record("Conv_3", 100, "Convolution"), record("Softmax_6", 30, "Softmax")});
+  CHECK(gap.records[0].layers == Layers{0, 1, 2});
+  CHECK(gap.records[1].layers.empty());
+  CHECK(gap.records[1].cause == Cause::extra_calls);
+  CHECK(gap.records[2].layers == Layers{3, 4, 5});
+  for (const auto& group : gap.groups) CHECK(group.signatures.size() == 1);
+}
+
+TEST_CASE("a group of more than 16 calls does not count as explained") {
+  for (const int count : {16, 17}) {
+    GraphBuilder g;
+    auto x = g.input({1, 8, 10, 10});
+    for (int i = 0; i < count; ++i) x = g.conv(x, 8);
+    g.output(g.map("Softmax", {x}));
+    // Two kernels for all convolutions, 100 us slower than these; 170 us in no record.
+    const double convolutions = 100.0 * count;
+    const Case c = make_case(g);
+    const Gap gap =
+        compare(c.analysis, c.model,
+                profile(convolutions + 300, {record("winograd_in", 100), record("winograd_gemm", convolutions),
+                                             record("Softmax_" + std::to_string(count), 30, "Softmax")}));
+    CHECK(gap.records[1].by == MatchedBy::kernel_class);
+    CHECK(gap.explained().value() == Approx(count == 16 ? 100.0 / 270 : 0).margin(1e-9));
+  }
+}
+
+TEST_CASE("an operator of attention is matched before products of its shape") {
+  GraphBuilder g;  // products 0 and 2 and a softmax are one call of the bound; product 3 has the shape of product 0
+  const auto scores = g.node("MatMul", {g.input({1, 2, 8, 4}), g.input({1, 2, 4, 8})}, {1, 2, 8, 8});
+  const auto y = g.node("MatMul", {g.map("Softmax", {scores}), g.input({1, 2, 8, 4})}, {1, 2, 8, 4});
+  g.output(y);
+  g.output(g.node("MatMul", {g.input({1, 2, 8, 4}), g.weight({4, 4})}, {1, 2, 8, 4}));
+  const Case c = make_case(g);
+  const auto reads = [](ProfileRecord made, std::vector<std::int64_t> first, std::vector<std::int64_t> second) {
+    made.inputs = {{.dims = std::move(first)}, {.dims = std::move(second)}};
+    return made;
+  };
+  const Gap gap = gap_of(c, {reads(record("aten::matmul", 20), {1, 2, 8, 4}, {4, 4}),
+                             reads(record("aten::scaled_dot_product_attention", 30), {1, 2, 8, 4}, {1, 2, 8, 4})});
+  CHECK(gap.records[0].layers == Layers{3});
+  CHECK(gap.records[1].layers == Layers{0, 1, 2});
+}
+
+TEST_CASE("PyTorch's kernels of attention are attention") {
+  GraphBuilder g;
+  const auto scores = g.node("MatMul", {g.input({1, 2, 8, 4}), g.input({1, 2, 4, 8})}, {1, 2, 8, 8});
+  g.output(g.node("MatMul", {g.map("Softmax", {scores}), g.input({1, 2, 8, 4})}, {1, 2, 8, 4}));
+  const Case c = make_case(g);
+  for (const std::string name :
+       {"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 64, 4>>(Flash_fwd_params)",
+        "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float>::Params)",
+        "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7",
+        "aten::_scaled_dot_product_flash_attention_for_cpu"}) {
+    INFO(name);
+    const Gap gap = gap_of(c, {record(name, 30)});
+    CHECK(gap.records[0].by == MatchedBy::order);
+    CHECK(gap.records[0].layers == Layers{0, 1, 2});
+    CHECK(gap.part(Cause::host) == nullptr);
+  }
+}

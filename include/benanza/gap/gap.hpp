@@ -101,6 +101,9 @@ struct GapGroup {
   Cause cause = Cause::slower_layers;    ///< cause of the rest
   bool doubtful = false;                 ///< faster than its roofline
   [[nodiscard]] Seconds excess() const { return engine - bound; }
+  /// Whether it is small enough to show where time is lost.
+  static constexpr std::size_t most_explained_calls = 16;
+  [[nodiscard]] bool explains() const { return signatures.size() <= most_explained_calls; }
 };
 
 struct GapItem {
@@ -349,8 +352,8 @@ struct Gap {
       if (each.cause == cause) return &each;
     return nullptr;
   }
-  /// Share of the gap that named causes make up: 1 - (|unexplained| + |unmatched|) / |gap|, not below 0. Empty without
-  /// parts, and if the gap is `unclaimed`.
+  /// Share of the gap that named causes make up: 1 - (|unexplained| + |unmatched| + |groups of more than 16 calls|) /
+  /// |gap|, not below 0. Empty without parts, and if the gap is `unclaimed`.
   [[nodiscard]] std::optional<double> explained() const;
   [[nodiscard]] const RungRatio& ratio(RungName name) const { return ratios.at(static_cast<std::size_t>(name)); }
 };
