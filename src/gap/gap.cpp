@@ -94,6 +94,22 @@ void warn_of_kind(Gap& gap, const Analysis& analysis, const EngineProfile& profi
                            ", more than 300 times the bound: another unit?");
 }
 
+/// What needs no layers: the runtime calls between two library calls, which serve no layer.
+void split_calls(Gap& gap, const EngineProfile& profile, const Timeline& timeline) {
+  GapPart part{.cause = Cause::between_calls};
+  for (std::size_t r = 0; r < profile.records.size(); ++r) {
+    const ProfileRecord& record = profile.records[r];
+    if (record.activity != Activity::call || !record.between_libraries || timeline.own[r].value <= 0) continue;
+    part.items.push_back({record.name, timeline.own[r], record.op});
+    part.time += timeline.own[r];
+  }
+  if (part.items.empty()) return;
+  std::stable_sort(part.items.begin(), part.items.end(),
+                   [](const GapItem& a, const GapItem& b) { return a.time > b.time; });
+  const Seconds rest = *gap.gap - part.time;
+  gap.parts = {std::move(part), {.cause = Cause::unexplained, .time = rest}};
+}
+
 /// Whether records have times of their own. Those of a device do, even if nothing else supports a claim about layers.
 bool times_known(const EngineProfile& profile) {
   return profile.total_only.empty() ? !profile.records.empty()
@@ -147,7 +163,11 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
     gap.deviations = deviations_of(model, profile, gap);
     settle_claims(gap, analysis, profile, timeline);
   }
-  if (times_known(profile)) gap.by_library = time_by_library(profile, layers_known ? timeline : make_timeline(profile));
+  if (times_known(profile)) {
+    const Timeline of_records = layers_known ? timeline : make_timeline(profile);
+    gap.by_library = time_by_library(profile, of_records);
+    if (!layers_known && gap.gap) split_calls(gap, profile, of_records);
+  }
   gap.parallel = parallel_gain(analysis, gap);
   gap.algorithms = options.algorithms ? *options.algorithms : algorithm_choices(analysis, profile, gap);
   gap.fusions = fusion_gains(analysis, model, gap);

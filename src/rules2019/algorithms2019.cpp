@@ -84,9 +84,12 @@ AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& cal
       for (const auto& row : *found.rows)
         if (row.algorithm == call.algorithm) chosen = &row;
     if (!chosen) {
-      if (std::find(findings.not_compared.begin(), findings.not_compared.end(), call.signature) ==
-          findings.not_compared.end())
-        findings.not_compared.push_back(call.signature);
+      auto& all = findings.not_compared;
+      const auto same = std::find_if(all.begin(), all.end(), [&](const UnknownAlgorithm& one) {
+        return one.signature == call.signature && one.chosen == call.algorithm;
+      });
+      if (same == all.end()) all.push_back({call.signature, call.algorithm, call.count});
+      else same->count += call.count;
       continue;
     }
     findings.compared += call.count;
@@ -119,8 +122,12 @@ std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings2019& findings, c
                       .chosen_time = found.chosen_time,
                       .best_time = found.best_time,
                       .count = found.count});
-  for (const auto& signature : findings.not_compared)
-    result.push_back({.layer = layer_of(signature, analysis), .signature = signature, .library = "cudnn"});
+  for (const auto& found : findings.not_compared)
+    result.push_back({.layer = layer_of(found.signature, analysis),
+                      .signature = found.signature,
+                      .library = "cudnn",
+                      .chosen = found.chosen,
+                      .count = found.count});
   return result;
 }
 

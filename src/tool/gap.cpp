@@ -152,12 +152,14 @@ ModelOptions sized_by(const GapCommand& options, const EngineProfile& profile) {
 
 /// By the accounting of the original Benanza. Its database holds single calls, each with its launch, which shows totals
 /// and algorithms, but not what a layer costs between others.
-void compare_2019(const GapCommand& options, GapReport& report) {
+void compare_2019(const GapCommand& options, bool has_rung, GapReport& report) {
   const Results2019 results = load_results_2019(options.results, options.device);
   const Graph graph = the_one(load_graphs(sized_by(options, report.profile), options.output.quiet));
   auto [analysis, warnings] = analyze_2019(graph, results);
   const AlgorithmFindings2019 found = find_slower_algorithms(report.profile.calls, results);
   GapOptions gap_options{.rung = rung_of(options.rung), .algorithms = choices_of(found, analysis)};
+  if (!has_rung && !analysis[gap_options.rung].bound)
+    gap_options.rung = RungName::library;  // a table has no fused form
   report.bound = {.machine = {.device = results.device},
                   .backends = results.backends,
                   .models = {std::move(analysis)},
@@ -201,7 +203,7 @@ int run(const GapCommand& options, const CLI::App& command) {
   GapOptions gap_options{.rung = rung_of(options.rung)};
   GapReport report{.profile = profile_of(options)};
   if (!options.rules.empty()) {
-    compare_2019(options, report);
+    compare_2019(options, command.count("--rung") > 0, report);
     emit(report, options.output);
     return verdict(options, report.gap);
   }
@@ -274,7 +276,9 @@ void add_gap(CLI::App& app, int& exit_code) {
                    "passes in a profile that does not mark them (default: found by repetition)")
       ->type_name("N")
       ->check(positive_number());
-  command->add_option("--rung", options->rung, "the bound that the gap is measured against")
+  command
+      ->add_option("--rung", options->rung,
+                   "the bound that the gap is measured against (with --rules 2019: library, if no fused one is known)")
       ->type_name("RUNG")
       ->capture_default_str();
   command

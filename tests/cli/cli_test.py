@@ -460,6 +460,13 @@ class Cli(unittest.TestCase):
         timed = json.loads(run(*gap, "--latency", "40ms", "--json", "-").stdout)["gaps"][0]
         self.assertEqual(len(timed["advice"]), 2)
         self.assertAlmostEqual(timed["advice"][0]["predicted_ms"], 3 * (0.398297 - 0.370755), 6)
+        # A printed table has no fused form and no algorithms: the rung that it has, and what the log names.
+        printed = json.loads(run("gap", resnet, "--batch", "32", "--rules", "2019", "--results", data / "resnet50_v100_b32.csv.gz", "--profile", log, "--latency", "40ms", "--json", "-").stdout)["gaps"][0]
+        self.assertEqual(printed["rung"], "library")
+        with gzip.open(data / "resnet50_v100_b32.csv.gz", "rt") as file:
+            *_, total = csv.DictReader(file)
+        self.assertAlmostEqual(printed["gap_ms"], 40 - float(total["RealTime(ms)"]), 5)
+        self.assertIn("implicit_precomp_gemm", {choice["chosen"] for choice in printed["questions"]["algorithms"]})
         # At another batch size no row fits the model: nothing is known, which is not 0.
         other = run("analyze", resnet, "--rules", "2019", "--results", results, "--json", "-")
         self.assertIn("holds of batch 32 does not count", other.stderr)

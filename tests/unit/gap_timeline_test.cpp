@@ -99,6 +99,18 @@ TEST_CASE("runtime calls between library calls are a cause of their own, with an
   CHECK_THAT(advice->text, Catch::Contains("2 x cudaStreamWaitEvent"));
   CHECK(advice->layers ==
         std::vector<std::string>{"cudaStreamWaitEvent between cudnnConvolutionForward and cudnnAddTensor"});
+  // Without claims about layers, the same cause and advice, and the rest of 210 - 135 is unexplained.
+  p.total_only = "the rules of 2019";
+  for (std::size_t i = 0; i < 3; ++i) p.records[i].activity = Activity::kernel;
+  Case c = three_layers();
+  c.analysis.machine = {};
+  const Gap total = compare(c.analysis, c.model, p);
+  CHECK(part_us(total, Cause::between_calls) == Approx(7));
+  CHECK(part_us(total, Cause::unexplained) == Approx(68));
+  CHECK(total.explained().value() == Approx(7.0 / 75));
+  check_sums(total);
+  CHECK(std::any_of(total.advice.begin(), total.advice.end(),
+                    [](const auto& each) { return each.change == Change::call && each.gain.value == Approx(7 * us); }));
 }
 
 TEST_CASE("time is split by library: by who launched a kernel, else by names, and what nobody knows is other") {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace benanza;
@@ -207,7 +208,14 @@ TEST_CASE("The engine's algorithms are held against the database's best") {
   CHECK_FALSE(found.slower[0].padded_before);
   CHECK(found.slower[1].padded_before);
   CHECK(found.compared == 4);
-  CHECK(found.not_compared.size() == 2);
+  REQUIRE(found.not_compared.size() == 2);
+  const auto choices = choices_of(found, {});
+  REQUIRE(choices.size() == 4);
+  for (const auto& [i, chosen, count] : {std::tuple{2, "direct", 1}, std::tuple{3, "winograd", 1}}) {
+    CHECK(choices[static_cast<std::size_t>(i)].chosen == chosen);
+    CHECK(choices[static_cast<std::size_t>(i)].count == count);
+    CHECK_FALSE(choices[static_cast<std::size_t>(i)].chosen_time);
+  }
 }
 
 TEST_CASE("Layers are counted as the paper did: 175 of ResNet50-v1 are 47, 1,229 of its family are 60") {

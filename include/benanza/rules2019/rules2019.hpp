@@ -49,11 +49,18 @@ struct SlowerAlgorithm {
   [[nodiscard]] Seconds gain() const { return (chosen_time - best_time) * static_cast<double>(count); }
 };
 
+/// A convolution of an engine that a database does not have, or not with the algorithm that the engine chose.
+struct UnknownAlgorithm {
+  std::string signature{};  ///< signature of the call
+  std::string chosen{};
+  std::int64_t count = 0;  ///< calls in a pass
+};
+
 struct AlgorithmFindings2019 {
-  std::vector<SlowerAlgorithm> slower{};    ///< largest gain first
-  std::int64_t compared = 0;                ///< calls in a pass that are in the database
-  Seconds compared_time{};                  ///< their time in the database, with the algorithms that the engine chose
-  std::vector<std::string> not_compared{};  ///< signatures of calls that it does not have, or not with that algorithm
+  std::vector<SlowerAlgorithm> slower{};  ///< largest gain first
+  std::int64_t compared = 0;              ///< calls in a pass that are in the database
+  Seconds compared_time{};                ///< their time in the database, with the algorithms that the engine chose
+  std::vector<UnknownAlgorithm> not_compared{};
 
   /// What the engine's choices cost: chosen over best; empty if no call was compared.
   [[nodiscard]] std::optional<double> chosen_over_best() const {
