@@ -257,11 +257,22 @@ Json dead_work_json(const Analysis& a) {
   return result;
 }
 
+Json floor_exceptions_json(const Analysis& a) {
+  Json result = Json::array();
+  for (const auto& each : a.floor_exceptions)
+    result.push_back({{"node", each.node},
+                      {"kind", each.kind},
+                      {"flops", number(each.flops.value)},
+                      {"bytes", number(each.bytes.value)}});
+  return result;
+}
+
 Json model_json(const Analysis& a) {
   Json result = summary_json(a), rows = Json::array();
   for (const auto& row : a.rows) rows.push_back(row_json(row));
   result["rows"] = rows;
   if (!a.dead.empty()) result["dead_work"] = dead_work_json(a);
+  if (!a.floor_exceptions.empty()) result["floor_exceptions"] = floor_exceptions_json(a);
   for (const auto& row : a.bound_rows) result["bound_rows"].push_back(row_json(row));
   for (const auto& [key, time] : a.reference) result["reference_ms"][key] = ms(time);
   return result;

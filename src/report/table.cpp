@@ -175,6 +175,20 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
                        witness.check->difference, clipped(witness.check->nodes.front(), 24));
 }
 
+/// Work in the floors that an engine can avoid.
+void floor_exceptions(std::ostream& out, const Analysis& a, const TableOptions& options) {
+  constexpr std::size_t few = 3;
+  const std::size_t shown = options.all ? a.floor_exceptions.size() : std::min(a.floor_exceptions.size(), few);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const FloorException& each = a.floor_exceptions[i];
+    std::string most = each.flops.value > 0 ? scaled(each.flops.value) + "FLOP" : "";
+    if (each.bytes.value > 0) most += (most.empty() ? "" : ", ") + scaled(each.bytes.value) + "B";
+    out << fmt::format("  floor too high by at most {}: '{}', {}\n", most, clipped(each.node, 40), each.kind);
+  }
+  if (shown < a.floor_exceptions.size())
+    out << fmt::format("    ({} more: --all)\n", a.floor_exceptions.size() - shown);
+}
+
 /// Work that the floors lack and the rungs of unfused library calls include; names the readers that read only a part.
 void dead_work(std::ostream& out, const Analysis& a, const TableOptions& options) {
   constexpr double least_shown = 5e-4;  // 0.1 % after rounding
@@ -408,6 +422,7 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     out << '\n';
     ladder(out, a, options);
     if (i < report.witnesses.size()) witness_lines(out, a, report.witnesses[i], options);
+    floor_exceptions(out, a, options);
     dead_work(out, a, options);
     raised_ceilings(out, a);
     out << '\n';

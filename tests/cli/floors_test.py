@@ -162,6 +162,42 @@ class Floors(unittest.TestCase):
         outputs = [value("y", F32, [1, 1, 4096]), value("a", F32, [1, 1, 1024, 64]), value("b", F32, [1, 1, 1024, 64])]
         self.check(model(graph("g", body, inputs, outputs)), 64 * 1024 * (2 * (64 + 64) + 6), 64 * row + 2 * row + 2 * 1023 * row + 2 * 4 + 64 * row)
 
+    def test_the_sums_of_a_product_start_with_its_bias(self):
+        # 30 layers of 4 x 4 weights for 65,536 rows. A sum of each would take 1.13 times as long.
+        body, last = b"", "x"
+        for layer in map(str, range(30)):
+            body += tensor("w" + layer, F32, [4, 4]) + tensor("b" + layer, F32, [4]) + node("Gemm", [last, "w" + layer, "b" + layer], "y" + layer)
+            last = "y" + layer
+        file = model(graph("g", body, [value("x", F32, [65536, 4])], [value(last, F32, [65536, 4])]))
+        self.check(file, 30 * 2 * 65536 * 16, 4 * (2 * 65536 * 4 + 30 * 20))
+
+    def test_a_comparison_with_a_range_picks_rows(self):
+        # 128 rows of 256 floats, whose indices a request has; all may be the same row, or outside of the table of 4096.
+        body = (tensor("r", I64, [4096], range(4096)) + tensor("w", F32, [4096, 256]) + node("Equal", ["i", "r"], "e") + node("Cast", ["e"], "h", to=F32)
+                + node("MatMul", ["h", "w"], "y"))
+        self.check(model(graph("g", body, [value("i", I64, [128, 1])], [value("y", F32, [128, 256])])), 0, 8 * 128 + 4 * 128 * 256)
+
+    def test_a_choice_by_position_changes_one_row_in_place(self):
+        # One row of 1024 floats, read and written, and its position; a copy of the cache, 4096 x 1024, would take 2,000 times as long.
+        body = tensor("r", I64, [4096, 1], range(4096)) + node("Equal", ["r", "p"], "e") + node("Where", ["e", "n", "c"], "y")
+        inputs = [value("c", F32, [4096, 1024]), value("n", F32, [1, 1024]), value("p", I64, [1, 1])]
+        self.check(model(graph("g", body, inputs, [value("y", F32, [4096, 1024])])), 0, 4 * 1024 + 8 + 4 * 1024)
+
+    def test_a_model_names_what_its_floor_may_count_too_much(self):
+        # 512 x 512 by 512 x 256 weights without a function in between are 512 x 256, for 64 rows.
+        body = (tensor("a", F32, [512, 512]) + tensor("b", F32, [512, 256]) + node("MatMul", ["x", "a"], "p") + node("MatMul", ["p", "b"], "y"))
+        file = model(graph("g", body, [value("x", F32, [64, 512])], [value("y", F32, [64, 256])]))
+        (found,) = self.bound(file)["floor_exceptions"]
+        self.assertEqual(found["flops"], 2 * 64 * 512 * 512)
+        self.assertEqual(found["bytes"], 0)
+        self.assertIn("can be multiplied in advance", found["kind"])
+        table = subprocess.run([PROGRAM, "bound", self.at / "m.onnx", "--machine", self.machine, "--quiet"], capture_output=True, text=True, timeout=600, check=False)
+        self.assertIn(f"floor too high by at most 33.6 MFLOP: '{found['node']}'", " ".join(table.stdout.split()))
+        # A function in between: nothing is named.
+        body = body.replace(node("MatMul", ["p", "b"], "y"), node("Relu", ["p"], "q") + node("MatMul", ["q", "b"], "y"))
+        file = model(graph("g", body, [value("x", F32, [64, 512])], [value("y", F32, [64, 256])]))
+        self.assertNotIn("floor_exceptions", self.bound(file))
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -7,6 +7,7 @@
 #include <benanza/bounds/timed_graph.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/dead_work.hpp>
+#include <benanza/model/floor_exception.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
 
@@ -115,6 +116,7 @@ struct Analysis {
   Flops flops{};
   std::vector<DeadWork>
       dead{};  ///< the part of `flops` that no output needs; not in the floors, but in the rungs of libraries
+  std::vector<FloorException> floor_exceptions{};  ///< work in the floors that an engine can avoid, largest first
   Bytes bytes{}, weights{};
   Coverage coverage{}, coverage_fused{};
   std::vector<std::string> missing{};  ///< signatures, and why if plans failed; what is unknown about loops and sizes

@@ -121,6 +121,7 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
                                 [](const auto& at) { return !is_free(at.layer); });
   result.weights = model.single.weights;
   result.dead = model.single.dead;
+  result.floor_exceptions = model.single.exceptions;
   result.coverage = coverage(model.single, plans.single);
   result.coverage_fused = coverage(model.fused, plans.fused);
 

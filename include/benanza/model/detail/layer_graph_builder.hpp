@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/detail/constant_origins.hpp>
+#include <benanza/model/detail/floor_exceptions.hpp>
 #include <benanza/model/distinct_bytes.hpp>
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/model/live_elements.hpp>
@@ -38,6 +39,7 @@ class LayerGraphBuilder {
     connect();
     totals(graph, scope);
     result_.dead = dead_work(result_.layers);
+    result_.exceptions = FloorExceptions(result_).find();
     for (const auto& [type, nodes] : uncounted_)
       result_.unknown.push_back("'" + nodes.front() + "'" +
                                 (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " more" : "") + " (" +
