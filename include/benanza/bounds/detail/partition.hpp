@@ -79,14 +79,15 @@ inline Seconds occurrence_floor(const Occurrence& at, const Work& work, const Ce
 inline Seconds whole_floor(const Occurrence& at, Flops flops, const Ceilings& ceilings) {
   return occurrence_floor(at, {flops, at.read_weights, at.read_activations, at.written}, ceilings);
 }
-/// The part of `flops`, which count the direct algorithm, that every known algorithm needs.
-inline Flops least_of(Flops flops, const Layer& layer) {
+/// The part of `flops`, which count the direct algorithm without what products absorb, that every known algorithm needs.
+inline Flops least_of(Flops flops, const Layer& layer, Flops absorbed) {
   const Cost c = cost(layer);
-  return c.flops.value > 0 ? flops * (c.least_flops / c.flops) : flops;
+  const Flops direct = c.flops - absorbed, least = std::max(Flops{}, c.least_flops - absorbed);
+  return direct.value > 0 ? flops * (least / direct) : flops;
 }
 inline Seconds needed_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
   Work work = at.needed;
-  work.flops = least_of(work.flops, at.layer);
+  work.flops = least_of(work.flops, at.layer, at.absorbed);
   if (!with_weights) work.weights = {};
   return occurrence_floor(at, work, ceilings);
 }
@@ -155,7 +156,7 @@ inline void plan_call(FormPlan& plan, const Occurrence& at, const RowTimes& time
   plan.whole_floors.push_back(floor);
   plan.floors.push_back(needed_floor(at, ceilings, true));
   plan.floors_without_weights.push_back(needed_floor(at, ceilings, false));
-  plan.flops.push_back(least_of(at.needed.flops, at.layer).value);
+  plan.flops.push_back(least_of(at.needed.flops, at.layer, at.absorbed).value);
   plan.direct_flops.push_back(at.needed.flops.value);
 }
 
@@ -188,10 +189,10 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
       direct_flops += single_plan.direct_flops[member];
     }
     if (at.members.size() > 1 || !at.pieces.empty()) {
-      whole = std::min(whole, whole_floor(at, least_of(group_flops(at, single), at.layer), ceilings));
+      whole = std::min(whole, whole_floor(at, least_of(group_flops(at, single), at.layer, at.absorbed), ceilings));
       floor = std::min(floor, needed_floor(at, ceilings, true));
       floor_without = std::min(floor_without, needed_floor(at, ceilings, false));
-      flops = std::min(flops, least_of(at.needed.flops, at.layer).value);
+      flops = std::min(flops, least_of(at.needed.flops, at.layer, at.absorbed).value);
       direct_flops = std::min(direct_flops, at.needed.flops.value);
     }
     bool untried = false;
