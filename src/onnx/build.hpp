@@ -131,8 +131,8 @@ class Builder {
   // sequences.cpp
   [[nodiscard]] std::optional<std::vector<ValueId>> tensors_of(Frame& frame, ValueId sequence);
   std::vector<ValueId> visit_made(Step& step, const std::string& op_type, const std::vector<ValueId>& inputs,
-                                  std::vector<std::int64_t> numbers, std::size_t outputs,
-                                  std::optional<std::int64_t> axis, const std::string& name);
+                                  const std::map<std::string, std::vector<std::int64_t>>& attributes,
+                                  std::size_t outputs, const std::string& name);
   [[nodiscard]] std::optional<std::vector<ValueId>> split_tensors(Step& step);
   bool visit_sequence(Step& step);
 

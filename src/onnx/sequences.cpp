@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t most_tensors = 4096;  ///< of a split that is traced
 
-/// The version of ONNX's operator set in which Split, Squeeze and Unsqueeze take sizes and axes as inputs.
-constexpr int version_of_parts = 13;
+/// The newest version of ONNX's operator set in which sizes and axes of Split, Squeeze and Unsqueeze are attributes.
+constexpr int version_of_parts = 11;
 
 }  // namespace
 
@@ -31,10 +31,10 @@ std::optional<std::vector<ValueId>> Builder::tensors_of(Frame& frame, ValueId se
   return tensors;
 }
 
-/// Adds and visits a node of ONNX's operators. `numbers`: its last input, a constant. Returns its outputs.
+/// Adds and visits a node of ONNX's operators. Returns its outputs.
 std::vector<ValueId> Builder::visit_made(Step& step, const std::string& op_type, const std::vector<ValueId>& inputs,
-                                         std::vector<std::int64_t> numbers, std::size_t outputs,
-                                         std::optional<std::int64_t> axis, const std::string& name) {
+                                         const std::map<std::string, std::vector<std::int64_t>>& attributes,
+                                         std::size_t outputs, const std::string& name) {
   // Scopes refer to the names in a node, so nodes that are made here live as long as those of the model.
   auto& node = made_nodes_.emplace_back();
   node.set_op_type(op_type);
@@ -43,22 +43,12 @@ std::vector<ValueId> Builder::visit_made(Step& step, const std::string& op_type,
     node.add_input(name + "/" + op_type + ".x" + std::to_string(node.input_size()));
     step.scope.ids[node.input(node.input_size() - 1)] = input;
   }
-  if (!numbers.empty()) {
-    node.add_input(name + "/" + op_type + ".numbers");
-    const Dims dims{static_cast<std::int64_t>(numbers.size())};
-    define_value(step, node.input(node.input_size() - 1),
-                 {.name = node.input(node.input_size() - 1),
-                  .type = DataType::i64,
-                  .dims = dims,
-                  .constant = true,
-                  .literal = Literal{.ints = std::move(numbers), .floats = {}}},
-                 make_type(DataType::i64, dims));
-  }
-  if (axis) {
+  for (const auto& [key, numbers] : attributes) {
     auto& attribute = *node.add_attribute();
-    attribute.set_name("axis");
-    attribute.set_type(onnx::AttributeProto::INT);
-    attribute.set_i(*axis);
+    attribute.set_name(key);
+    attribute.set_type(key == "axis" ? onnx::AttributeProto::INT : onnx::AttributeProto::INTS);
+    if (key == "axis") attribute.set_i(numbers[0]);
+    else attribute.mutable_ints()->Add(numbers.begin(), numbers.end());
   }
   for (std::size_t i = 0; i < outputs; ++i) node.add_output(outputs == 1 ? name : name + "/" + std::to_string(i));
   visit(step.scope, node);
@@ -94,10 +84,10 @@ std::optional<std::vector<ValueId>> Builder::split_tensors(Step& step) {
   const std::string name = step.proto.output(0) + "/Split";
   const auto at = static_cast<std::int64_t>(*axis);
   const std::size_t count = sizes.size();
-  auto parts = visit_made(step, "Split", {x}, std::move(sizes), count, at, name);
+  auto parts = visit_made(step, "Split", {x}, {{"axis", {at}}, {"split", std::move(sizes)}}, count, name);
   if (!given && step.node.attribute<std::int64_t>("keepdims", 1) == 0)
     for (std::size_t i = 0; i < count; ++i)
-      parts[i] = visit_made(step, "Squeeze", {parts[i]}, {at}, 1, std::nullopt,
+      parts[i] = visit_made(step, "Squeeze", std::vector{parts[i]}, {{"axes", {at}}}, 1,
                             name + "/" + std::to_string(i) + "/Squeeze")[0];
   return parts;
 }
@@ -167,9 +157,9 @@ bool Builder::visit_sequence(Step& step) {
     const std::string& name = step.proto.output(0);
     if (step.node.attribute<std::int64_t>("new_axis", 0) != 0)
       for (std::size_t i = 0; i < from->size(); ++i)
-        (*from)[i] = visit_made(step, "Unsqueeze", {(*from)[i]}, {axis}, 1, std::nullopt,
+        (*from)[i] = visit_made(step, "Unsqueeze", std::vector{(*from)[i]}, {{"axes", {axis}}}, 1,
                                 name + "/Unsqueeze/" + std::to_string(i))[0];
-    (void)visit_made(step, "Concat", *from, {}, 1, axis, name);
+    (void)visit_made(step, "Concat", *from, {{"axis", {axis}}}, 1, name);
     return true;
   }
   if (!tensors) return false;
