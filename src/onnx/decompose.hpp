@@ -12,6 +12,10 @@ namespace benanza::importer {
 /// are none. The numbers of its attributes are not kept: they become constants of which only the shape is known.
 bool append_ml_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
 
+/// Appends the products of a MoE or QMoE for the k experts of each token, in the case in which all tokens have the same
+/// ones. Returns false and appends nothing for other nodes, and if the graph is `executable`: data choose the experts.
+bool append_expert_parts(Graph& graph, const Node& node, std::vector<Node>& nodes, bool executable);
+
 /// Appends products of two tensors that compute the same as an Einsum of three and more. Constants whose product is
 /// computed before a request become one constant of which only the shape is known, unless the graph is `executable`.
 /// Returns false and appends nothing for other nodes.

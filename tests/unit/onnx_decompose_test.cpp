@@ -25,6 +25,15 @@ Parts parts(const std::string& model) {
   return result;
 }
 
+/// Multiply-adds of a model of which all arithmetic is known.
+std::int64_t multiply_adds(const std::string& model) {
+  const LayerGraph graph = make_layer_graph(testing::import_text(model));
+  CHECK(graph.unknown.empty());
+  std::int64_t macs = 0;
+  for (const auto& at : graph.layers) macs += cost(at.layer).macs * at.repeat;
+  return macs;
+}
+
 TEST_CASE("Attention of com.microsoft is a product, its bias and attention", "[onnx]") {
   CHECK(parts(R"(g (float[2,128,768] x, float[768,2304] w, float[2304] b, int32[2] padding)
                    => (float[2,128,768] y)
@@ -88,13 +97,35 @@ TEST_CASE("A product of constants in an Einsum is computed before a request", "[
 
 TEST_CASE("An Einsum of four tensors has hidden dimensions, a trace and a batch", "[onnx]") {
   // The trace of a is summed, 5 additions; then 2 x 3 x 4 x 7 products, 2 x 3 x 7 x 6 and one factor for 2 x 3 x 6.
-  const LayerGraph graph = make_layer_graph(testing::import_text(
-      R"(g (float[5,5] a, float[2,3,4] b, float[2,4,7] c, float[7,6] d) => (float[2,3,6] y)
-         { y = Einsum <equation = "ii,...jk,...kl,lm->...jm"> (a, b, c, d) })"));
-  CHECK(graph.unknown.empty());
-  std::int64_t macs = 0;
-  for (const auto& at : graph.layers) macs += cost(at.layer).macs;
-  CHECK(macs == 2 * 3 * 4 * 7 + 2 * 3 * 7 * 6 + 2 * 3 * 4);  // the factor scales b, the smallest
+  // The factor scales b, the smallest.
+  CHECK(multiply_adds(R"(g (float[5,5] a, float[2,3,4] b, float[2,4,7] c, float[7,6] d) => (float[2,3,6] y)
+         { y = Einsum <equation = "ii,...jk,...kl,lm->...jm"> (a, b, c, d) })") ==
+        2 * 3 * 4 * 7 + 2 * 3 * 7 * 6 + 2 * 3 * 4);
+}
+
+TEST_CASE("Each token of a mixture of experts goes through the best of them", "[onnx]") {
+  // 5 tokens, 2 experts each, of 8 x 16 and 16 x 8; a third layer of 8 x 16 gates the first.
+  CHECK(
+      multiply_adds(R"(g (float[5,8] x, float[5,4] r, float[4,16,8] a, float[4,16] b, float[4,8,16] c) => (float[5,8] y)
+      { y = com.microsoft.MoE <k = 2, activation_type = "gelu"> (x, r, a, b, c) })") == 5 * 2 * (8 * 16 + 16 * 8));
+  CHECK(multiply_adds(R"(g (float[1,5,8] x, float[5,4] r, float[4,16,8] a, float[4,8,16] c, float[4,16,8] e)
+        => (float[1,5,8] y)
+      { y = com.microsoft.MoE <k = 2, activation_type = "silu"> (x, r, a, "", c, "", e) })") ==
+        5 * 2 * (8 * 16 + 16 * 8 + 8 * 16));
+}
+
+TEST_CASE("The weights of a quantised mixture of experts hold two numbers in a byte", "[onnx]") {
+  const auto zeros = [](int count) {
+    std::string text = "{0";
+    for (int i = 1; i < count; ++i) text += ", 0";
+    return text + "}";
+  };
+  // 6 tokens, 1 expert each: 16 x 64, of which half are gates, and 32 x 16.
+  CHECK(multiply_adds("g (float[2,3,16] x, float[6,4] r) => (float[2,3,16] y) <uint8[4,64,8] a = " + zeros(4 * 64 * 8) +
+                      ", float[4,64] s = " + zeros(4 * 64) + ", uint8[4,16,16] c = " + zeros(4 * 16 * 16) +
+                      ", float[4,16] t = " + zeros(4 * 16) +
+                      "> { y = com.microsoft.QMoE <k = 1, activation_type = \"swiglu\", expert_weight_bits = 4> "
+                      "(x, r, a, s, \"\", c, t) }") == 6 * (16 * 64 + 32 * 16));
 }
 
 TEST_CASE("A linear classifier is a product, a bias and what finds the label; ZipMap is a view", "[onnx]") {
