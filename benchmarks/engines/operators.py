@@ -361,12 +361,18 @@ def loss(draw, op):
 @of(*("Abs Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish IsInf IsNaN LeakyRelu Log Mish Neg Reciprocal "
       "Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Identity Dropout").split())
 def unary(draw, op):
-    return Case(op, [floats(draw.shape(0, 4))], {"is_test": 1 if op == "Dropout" and draw.version < 7 else None, "consumed_inputs": [0] if draw.version < 6 else None})
+    attributes = {"is_test": 1 if op == "Dropout" and draw.version < 7 else None, "consumed_inputs": [0] if draw.version < 6 else None}
+    return Case(op, [floats(draw.shape(0, 4))], attributes)
 
 
 @of("Not", "BitwiseNot")
 def unary_of_bits(draw, op):
     return Case(op, [("bool" if op == "Not" else "int32", draw.shape(0, 4))])
+
+
+@of("SwiGLU")
+def gated(draw, op):
+    return Case(op, [floats(draw.shape(1, 4))] * 2)
 
 
 @of("Clip")
@@ -377,7 +383,8 @@ def clip(draw, op):
 
 @of(*"Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Mod Mul Or Pow PRelu Sub Xor".split())
 def binary(draw, op):
-    kind = {"And": "bool", "Or": "bool", "Xor": "bool", "BitShift": "uint32"}.get(op, "int32" if op.startswith("Bitwise") or op in ("Mod", "Equal") else "float")
+    integer = op.startswith("Bitwise") or op in ("Mod", "Equal")
+    kind = {"And": "bool", "Or": "bool", "Xor": "bool", "BitShift": "uint32"}.get(op, "int32" if integer else "float")
     a, attributes = draw.shape(0, 4), {"direction": "LEFT"}
     b = draw.broadcast(a)
     if draw.version < 7 and op != "PRelu":
@@ -600,8 +607,8 @@ def grid_sample(draw, op):
 
 @of("RoiAlign")
 def roi_align(draw, op):
-    count = draw.size()
-    return Case(op, [floats([1] + draw.sizes(3, 2)), floats([count, 4]), indices(draw, [count], 1)], {"output_height": draw.size(), "output_width": draw.size()})
+    count, attributes = draw.size(), {"output_height": draw.size(), "output_width": draw.size()}
+    return Case(op, [floats([1] + draw.sizes(3, 2)), floats([count, 4]), indices(draw, [count], 1)], attributes)
 
 
 @of("ConstantOfShape")
