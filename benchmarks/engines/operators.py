@@ -711,7 +711,7 @@ def model_of(line):
     return model
 
 
-def shapes_by(model, line):
+def shapes_by(model):
     """(shapes, who computed them) or (None, why nobody does)"""
     import numpy
     import onnx
@@ -723,11 +723,12 @@ def shapes_by(model, line):
         tensor = value.type.tensor_type
         dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
         feed[value.name] = numpy.asarray(generator.random([d.dim_value for d in tensor.shape.dim]) * 2).astype(dtype)
-    copy, op = onnx.ModelProto(), model.graph.node[0].op_type
+    copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    version = min(NEWEST_OF_ENGINE, model.opset_import[0].version)
-    if onnx.defs.get_schema(op, version).since_version == onnx.defs.get_schema(op, model.opset_import[0].version).since_version:
-        copy.opset_import[0].version = version
+    version = model.opset_import[0].version
+    since = onnx.defs.get_schema(model.graph.node[0].op_type, version).since_version
+    if since <= NEWEST_OF_ENGINE:
+        copy.opset_import[0].version = min(version, NEWEST_OF_ENGINE)
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.intra_op_num_threads = 1
@@ -799,7 +800,7 @@ def main():
         cases = []
         for line, case in draw_lines(arguments.draws, arguments.seed, arguments.only).items():
             model = model_of(line)
-            shapes, who = shapes_by(model, line)
+            shapes, who = shapes_by(model)
             counted[who if shapes else "nobody"] += 1
             if not shapes:
                 unread[f"{case.op}: {who.splitlines()[0][:200]}"] += 1
