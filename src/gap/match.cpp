@@ -319,10 +319,17 @@ class Matcher {
     }
   }
 
+  /// If the engine names nodes, a record without a name shows too little to compare several groups as one.
   void by_kernel_class() {
+    const bool names = std::any_of(result_.begin(), result_.end(), [](const RecordMatch& found) {
+      return found.by == MatchedBy::nodes || found.by == MatchedBy::name || found.by == MatchedBy::part_of_name;
+    });
     for (const Bucket& records : open_records()) {
       Bucket layers = open_layers(records.front());
       for (const Bucket& group : open_groups(records.front())) layers.insert(layers.end(), group.begin(), group.end());
+      const bool joins = std::any_of(layers.begin(), layers.end(),
+                                     [&](std::size_t layer) { return group_of_[layer] != group_of_[layers.front()]; });
+      if (names && joins) continue;
       for (const auto record : records)
         for (const auto layer : layers) claim(record, MatchedBy::kernel_class, layer);
     }
