@@ -250,17 +250,43 @@ TEST_CASE("the differentiable inputs of operators are those of ONNX's schemas", 
   CHECK(compared > 80);
 }
 
-TEST_CASE("initial states of zeros in the file are no parameters", "[onnx]") {
-  // Weights: 2 x 2, twice. The state is the first operand of a product and, like the cell of an LSTM, a factor.
-  const TrainingGraph iteration = derive_training(
-      testing::import_text("m (float[1,2] x) => (float[1,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2,2] r = {1, 2, 3, "
-                           "4}, float[1,2] h = {0, 0}, float[1,2] c = {0, 0}> { a = MatMul(x, w) b = MatMul(h, r) s = "
-                           "Add(a, b) g = Sigmoid(s) k = Mul(g, c) t = Tanh(s) y = Add(k, t) }",
-                           {.training = true}),
-      {.loss = TrainingLoss::mse});
+/// The names of the parameters of a model in training.
+std::set<std::string> parameters_of(const std::string& text) {
+  const TrainingGraph iteration =
+      derive_training(testing::import_text(text, {.training = true}), {.loss = TrainingLoss::mse});
   std::set<std::string> names;
   for (const Parameter& one : iteration.parameters) names.insert(one.name);
-  CHECK(names == std::set<std::string>{"w", "r"});
+  return names;
+}
+
+TEST_CASE("initial states of zeros in the file are no parameters", "[onnx]") {
+  // Weights: 2 x 2, twice. The state is the first operand of a product and, like the cell of an LSTM, a factor.
+  CHECK(parameters_of("m (float[1,2] x) => (float[1,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2,2] r = {1, 2, 3, 4}, "
+                      "float[1,2] h = {0, 0}, float[1,2] c = {0, 0}> { a = MatMul(x, w) b = MatMul(h, r) s = Add(a, b) "
+                      "g = Sigmoid(s) k = Mul(g, c) t = Tanh(s) y = Add(k, t) }") == std::set<std::string>{"w", "r"});
+  // Scales that begin with 0 are parameters: they have other sizes than what they scale.
+  CHECK(parameters_of("m (float[3,2] x) => (float[3,2] y) <float[1,2] gamma = {0, 0}> { y = Mul(x, gamma) }") ==
+        std::set<std::string>{"gamma"});
+}
+
+TEST_CASE("masks and tables are known by their numbers", "[onnx]") {
+  const auto trained = [](const std::string& dims, const std::string& weight, const std::string& numbers) {
+    return parameters_of("m (float[" + dims + "] x) => (float[" + dims + "] y) <float[" + dims + "] w = {" + weight +
+                         "}, float[" + dims + "] c = {" + numbers + "}> { a = Mul(x, w) y = Mul(a, c) }")
+        .contains("c");
+  };
+  const std::string three = "5, 2, 3, 7, 1, 4, 2, 9, 6", eight = "5, 2, 3, 7, 1, 4, 2, 9";
+  CHECK_FALSE(trained("3,3", three, "1, 0, 0, 1, 1, 0, 1, 1, 1"));                  // a triangle
+  CHECK_FALSE(trained("3,3", three, "0, -10000, 0, 0, 0, -10000, 0, 0, 0"));        // hidden scores
+  CHECK_FALSE(trained("8", eight, "0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5"));               // a ramp
+  CHECK_FALSE(trained("8", eight, "1, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7"));  // powers
+  // sin(k) for k = 0 to 7
+  CHECK_FALSE(trained("8", eight, "0, 0.841471, 0.909297, 0.14112, -0.756802, -0.958924, -0.279415, 0.656987"));
+  CHECK(trained("3,3", three, "1, 0, 0, 0, 1, 0, 0, 0, 1"));             // a weight that begins as the identity
+  CHECK(trained("3,3", three, "1, 0, 0, 1, 1, 0, 1, 1, 2"));             // no triangle
+  CHECK(trained("8", eight, "0, 0.5, 1, 1.5, 2.2, 2.5, 3, 3.5"));        // no ramp
+  CHECK(trained("8", eight, "1, 1, 1, 1, 1, 1, 1, 1"));                  // a scale at its beginning
+  CHECK(trained("8", eight, "1, 1.001, 1, 0.999, 1, 1.002, 1, 0.998"));  // and after some steps
 }
 
 TEST_CASE("a recurrence that its gradient does not know is refused by name", "[onnx]") {
