@@ -290,8 +290,8 @@ class LiveElements {
     const detail::SizedNode informed{node, graph, layer, known};
     whole = whole && !(has_rule && detail::equal_axes(informed));
     const detail::Needs most = detail::needs_of(sized, rule, all);
-    detail::Needs needs =
-        whole ? most : detail::needs_of(informed, has_rule ? detail::live_rule(informed) : rule, parts);
+    const auto informed_rule = has_rule && !whole ? detail::live_rule(informed) : rule;
+    detail::Needs needs = whole ? most : detail::needs_of(informed, informed_rule, parts);
     if (ahead > 0 && cost(layer).flops.value > 0) detail::read_ahead(informed, ahead, needs);
     // A cache that attention returns may be in the memory of its parts, so it does not make any read of them certain.
     const bool hands_on = std::holds_alternative<op::Attention>(layer) && parts.size() > 1 && !whole;
@@ -300,7 +300,7 @@ class LiveElements {
       return results;
     };
     const detail::Needs most_reads = hands_on ? detail::needs_of(sized, rule, computed(all)) : most;
-    const detail::Needs reads = hands_on ? detail::needs_of(informed, rule, computed(parts)) : needs;
+    const detail::Needs reads = hands_on ? detail::needs_of(informed, informed_rule, computed(parts)) : needs;
     if (const auto update = has_rule ? detail::known_update(informed) : std::nullopt) {
       updates_.insert_or_assign(&node, *update);
       if (!share.outputs.empty()) share.outputs[0] *= update->share();

@@ -83,7 +83,7 @@ struct Attention {
     return node.domain.empty() ? from_onnx(node, graph) : from_microsoft(node, graph);
   }
 
-  /// Whether it is known only from data how much of a cache is filled. All of it is counted then.
+  /// Whether it is known only from data how much of a cache is filled. The layer has all of it; floors count one key.
   [[nodiscard]] static bool is_filled_by_data(const Node& node, const AnyGraph auto& graph) {
     if (node.domain.empty()) return node.has_input(6) && !graph.input(node, 6).literal;
     const Value* total = detail::optional_input(node, graph, 6);

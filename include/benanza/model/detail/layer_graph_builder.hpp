@@ -166,7 +166,7 @@ class LayerGraphBuilder {
           cached_[tensor(graph, scope, *node.outputs[i])].push_back(tensor(graph, scope, *node.inputs[k]));
     if (op::Attention::is_filled_by_data(node, graph))
       result_.unknown.push_back("how much of the cache of '" + node.name + "' (" + node.op_type +
-                                ") is filled depends on data: all of it is counted");
+                                ") is filled depends on data: floors count one key, the rungs of libraries all keys");
   }
 
   /// False if sizes become unknown at this node: it makes such a value, or reads one computed from constants.

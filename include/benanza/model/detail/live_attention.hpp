@@ -49,11 +49,12 @@ namespace benanza::detail {
 /// The parts of packed rows (queries, keys and values of a token side by side) that columns of some queries' results
 /// need.
 [[nodiscard]] inline std::vector<Box> packed_rows(const op::Attention& layer, const Dims& x, const Box& y,
-                                                  const Positions& seen_keys, bool one_key) {
+                                                  const Positions& seen_keys, bool one_key, bool filled_by_data) {
   const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1], queries = layer.q[1] * layer.q[3],
                      keys = layer.k[1] * layer.k[3];
   if (x[2] != queries + keys + layer.v[1] * columns) return {whole_box(x)};
-  const Positions seen = x[1] == layer.k[2] ? seen_keys : Positions::whole(x[1]);  // otherwise a cache precedes them
+  const Positions seen =
+      x[1] == layer.k[2] || filled_by_data ? seen_keys : Positions::whole(x[1]);  // else after a cache
   const auto from = [&x](std::int64_t first, const Positions& at) { return stepped(at, first, 1, x[2]); };
   std::vector<Box> boxes{{y[0], seen, from(queries + keys, value_columns(y[2], columns, group))}};
   if (one_key) return boxes;
@@ -64,7 +65,7 @@ namespace benanza::detail {
 
 /// Queries follow the result. Of keys and values, those that these queries see are needed; of heads, those that are
 /// read; of values, the columns. Queries, keys and values of a token may be in one row. Scores need no values, and a
-/// cache that is returned needs what it contains.
+/// cache that is returned needs what it contains. If only data tell how much of a cache is filled, one key is certain.
 [[nodiscard]] inline std::optional<LiveRule> attention(const SizedNode& at) {
   const auto& node = at.node;
   const auto& layer = std::get<op::Attention>(at.layer);
@@ -77,6 +78,7 @@ namespace benanza::detail {
   if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
   // The weight of the only key that a query sees is 1, whatever its score is.
   const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
+  const bool filled_by_data = !at.known.empty() && op::Attention::is_filled_by_data(node, at.graph);
   std::optional<Band> visible;  // the pairs that a constant mask leaves visible
   if (const KnownElements hidden = at.known_x(mask);
       hidden.band && (layer.mask_type ? hidden.outside == 0 : hidden.outside <= masked_score)) {
@@ -85,7 +87,8 @@ namespace benanza::detail {
         hidden.band->band.reaches_each_row(layer.q[2], layer.k[2]))
       visible = hidden.band->band;
   }
-  const auto seen_keys = [&layer, tokens, visible](const Box& y) {
+  const auto seen_keys = [&layer, tokens, visible, filled_by_data](const Box& y) {
+    if (filled_by_data) return Positions::run(0, y[tokens].empty() ? 0 : 1);
     std::vector<Positions::Run> runs;
     for (const auto& run : y[tokens].runs())
       if (run.begin < run.end) runs.push_back({layer.first_key(run.begin), layer.last_key(run.end - 1)});
@@ -93,13 +96,13 @@ namespace benanza::detail {
     return visible && !y[tokens].empty() ? common(keys, reached(y[tokens], *visible)) : keys;
   };
   const std::size_t cache = op::Attention::cached_inputs(node, 1).front();  // keys of earlier calls, then values
-  const auto operand = [at, &layer, rank, tokens, mask, columns, group, one_key, packed, seen_keys, cache](
-                           std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+  const auto operand = [at, &layer, rank, tokens, mask, columns, group, one_key, packed, seen_keys, cache,
+                        filled_by_data](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
     if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
     if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
-    if (packed && k == 0) return packed_rows(layer, x, y, seen_keys(y), one_key);
+    if (packed && k == 0) return packed_rows(layer, x, y, seen_keys(y), one_key, filled_by_data);
     if (one_key && k < 2) return {};
     if (k == 0) {
       FollowedAxes axes(rank, whole_axis);
@@ -110,9 +113,12 @@ namespace benanza::detail {
     }
     if (k == mask && x.size() <= 4) {  // batch heads queries keys
       const FollowedAxes all{0, rank == 4 ? 1 : whole_axis, tokens, whole_axis};
-      return {follow(FollowedAxes(all.end() - static_cast<std::ptrdiff_t>(x.size()), all.end()), x, at.y(), y)};
+      Box pairs = follow(FollowedAxes(all.end() - static_cast<std::ptrdiff_t>(x.size()), all.end()), x, at.y(), y);
+      if (filled_by_data && !x.empty()) pairs.back() = common(pairs.back(), seen_keys(y));
+      return {pairs};
     }
     const bool of_call = k == 1 || k == 2, cached = (k == cache || k == cache + 1) && x.size() == 4;
+    if (filled_by_data && cached) return {};  // the key of the call is the one that is certain
     if ((!of_call && !cached) || (x.size() != 3 && x.size() != 4) || x[0] != at.y()[0]) return {result};
     result[0] = y[0];
     const auto heads_read = [&](std::int64_t each) {  // heads of keys, with `each` columns per head
@@ -122,7 +128,12 @@ namespace benanza::detail {
     else result[2] = heads_read(k == 1 ? layer.k[3] : columns);
     if ((k == 2 || k == cache + 1) && x.size() == rank)
       result.back() = rank == 4 ? y.back() : value_columns(y.back(), columns, group);
-    if (of_call && x[x.size() - 2] == layer.k[2]) result[x.size() - 2] = seen_keys(y);  // no cache before them
+    const auto& inputs = at.graph.inputs;
+    if (filled_by_data && at.node.domain.empty() &&
+        std::find(inputs.begin(), inputs.end(), *at.node.inputs[k]) == inputs.end())
+      return {};  // the key may be the one that was just written
+    if (of_call && (x[x.size() - 2] == layer.k[2] || filled_by_data))
+      result[x.size() - 2] = seen_keys(y);  // no cache before them
     return {result};
   };
   const auto pairs_of = [&layer, visible](const Positions::Run& run) {
@@ -134,7 +145,9 @@ namespace benanza::detail {
     }
     return pairs;
   };
-  const double left = visible && layer.q[2] <= 1 << 20 ? pairs_of({0, layer.q[2]}) / layer.pairs() : 1;
+  const double left = filled_by_data                     ? static_cast<double>(layer.q[2]) / layer.pairs()
+                      : visible && layer.q[2] <= 1 << 20 ? pairs_of({0, layer.q[2]}) / layer.pairs()
+                                                         : 1;
   // Scores of a pair and a head, which every column of the head needs, and the columns that follow from them.
   const double all_pairs = static_cast<double>(layer.q[0] * layer.q[1]) * layer.pairs();
   const double of_scores =
