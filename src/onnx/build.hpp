@@ -140,6 +140,7 @@ class Builder {
   void visit_if(Step& step);
   void put_in_place(Step& step, const onnx::GraphProto& branch);
   [[nodiscard]] std::unique_ptr<Frame> try_branch(Step& step, const onnx::GraphProto& branch, const char* label);
+  [[nodiscard]] static std::optional<std::int64_t> trip_count(const Step& step);
   void visit_loop(Step& step);
   void visit_scan(Step& step);
   [[nodiscard]] const onnx::GraphProto& body_of(const Step& step, const std::string& attribute) const;

@@ -5,6 +5,7 @@
 #include "decompose.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
+#include <benanza/model/detail/pass_numbers.hpp>
 #include <benanza/model/fold_quantization.hpp>
 
 #include <algorithm>
@@ -166,6 +167,19 @@ void Builder::visit_if(Step& step) {
   finish_control_flow(step, std::move(values), *else_frame);
 }
 
+/// How many passes the Loop makes. Empty if the file does not determine it.
+std::optional<std::int64_t> Builder::trip_count(const Step& step) {
+  const Frame& outer = step.scope.frame;
+  const Graph& body = step.node.bodies.back().graph;
+  const auto limit = scalar_of(outer, step.inputs[0]);
+  const auto first_condition = step.inputs[1] ? scalar_of(outer, step.inputs[1]) : std::optional<std::int64_t>(1);
+  if (first_condition == 0 || (limit && *limit <= 0)) return 0;
+  if (first_condition != 1 || (step.inputs[0] && !limit)) return std::nullopt;
+  const auto passes = detail::PassNumbers(outer.graph, step.inputs, body).passes_while(body.outputs[0]);
+  if (!passes || *passes == detail::PassNumbers::endless) return passes ? limit : std::nullopt;
+  return std::min(*passes, limit.value_or(*passes));
+}
+
 // Inputs: trip count, condition, carried values. Body: iteration, condition, carried -> condition, carried, scan
 // outputs.
 void Builder::visit_loop(Step& step) {
@@ -179,16 +193,13 @@ void Builder::visit_loop(Step& step) {
   if (body.output_size() < carried + 1)
     throw InputError("its body has " + std::to_string(body.output_size()) + " outputs, expected " +
                      std::to_string(carried + 1) + " or more");
-  const auto limit = scalar_of(outer, step.inputs[0]);
-  const auto first_condition = step.inputs[1] ? scalar_of(outer, step.inputs[1]) : std::optional<std::int64_t>(1);
-
   const auto frame = open_body(step);
   frame->inside_loop = true;
   Scope scope{.frame = *frame, .parent = &step.scope, .source = body};
   (void)add_formal(scope, body.input(0).name(), {.name = {}, .type = DataType::i64, .dims = {}});
   Value condition{.name = {}, .type = DataType::boolean, .dims = {}};
   // If it was true on entry and the body then returns a true one, it is true in every iteration.
-  if (first_condition == 1) condition.literal = Literal{.ints = {1}, .floats = {}};
+  if (!step.inputs[1] || scalar_of(outer, step.inputs[1]) == 1) condition.literal = Literal{.ints = {1}, .floats = {}};
   condition.constant = condition.literal.has_value();
   (void)add_formal(scope, body.input(1).name(), condition);
   for (int i = 0; i < carried; ++i) {
@@ -200,13 +211,7 @@ void Builder::visit_loop(Step& step) {
   }
   finish_body(step, scope, "body");
   Graph& graph = step.node.bodies.back().graph;
-  const auto& handed_on = graph.values[graph.outputs[0]].literal;
-  const bool stays_true = first_condition == 1 && handed_on && handed_on->ints == std::vector<std::int64_t>{1};
-  const bool ends = first_condition == 1 && handed_on && handed_on->ints == std::vector<std::int64_t>{0};
-  if (first_condition == 0) step.node.trip_count = 0;
-  else if (ends && (limit || !step.inputs[0]))  // the first iteration is the last
-    step.node.trip_count = std::clamp<std::int64_t>(limit.value_or(1), 0, 1);
-  else if (limit && (stays_true || *limit <= 0)) step.node.trip_count = std::max<std::int64_t>(*limit, 0);
+  step.node.trip_count = trip_count(step);
 
   std::vector<Value> values;
   for (std::size_t i = 0; i < graph.outputs.size() - 1; ++i) {

@@ -9,6 +9,7 @@
 #include <benanza/model/detail/live_needs.hpp>
 #include <benanza/model/detail/live_sequences.hpp>
 #include <benanza/model/detail/made_ahead.hpp>
+#include <benanza/model/detail/pass_numbers.hpp>
 #include <benanza/model/detail/sliced_values.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
@@ -110,7 +111,11 @@ class LiveElements {
         known[in] = known_.at(outer)[out];
         known[in].transposed_of.reset();  // the source is a value of the other graph
       }
-    if (node != nullptr && node->trip_count && node->op_type == "Loop") known[graph.inputs[0]].passes = passes;
+    if (node != nullptr && node->trip_count && node->op_type == "Loop") {
+      known[graph.inputs[0]].passes = passes;
+      const detail::PassNumbers numbers(*outer, node->inputs, graph);
+      for (const auto& [formal, place] : numbers.counters()) known[formal].passes = passes;
+    }
     if (node != nullptr && node->op_type == "Scan")
       for (const detail::SlicedValue& each : detail::sliced_values(*outer, *node))
         if (outer->value(each.source).constant || known_.at(outer)[each.source].passes > 0)

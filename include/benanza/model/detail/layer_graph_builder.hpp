@@ -247,6 +247,9 @@ class LayerGraphBuilder {
     hoist(body, inner, changing_inputs(body, carried, body_skip, out_skip), begin, node.trip_count.value_or(1));
     for (std::size_t i = 0; i < std::min(body_skip, body.inputs.size()); ++i)
       if (inner[body.inputs[i]]) counters_.insert(*inner[body.inputs[i]]);
+    const PassNumbers numbers(graph, scan ? std::span<const std::optional<ValueId>>{} : node.inputs, body);
+    for (const auto& [formal, place] : numbers.counters())
+      if (const auto& id = inner[formal]) counters_.insert({*id, received_.at(*id).from});
     for (std::size_t i = 0; i < node.outputs.size() && i + out_skip < body.outputs.size(); ++i) {
       const TensorId from = tensor(body, inner, body.outputs[i + out_skip]);
       keep(from);  // read by the next pass, or collected

@@ -3,59 +3,25 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
+#include <benanza/model/detail/pass_numbers.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/region.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace benanza::detail {
 
-/// The position `scale * pass + offset`.
-struct PassPlace {
-  std::int64_t scale = 0, offset = 0;
-};
-/// The position that a value of a Loop's body contains. Empty if it may be anything else.
-[[nodiscard]] inline std::optional<PassPlace> pass_place(const Graph& body, ValueId id, int depth = 0) {
-  constexpr int deepest = 6;
-  constexpr std::int64_t largest = 1 << 30;
-  const Value& value = body.value(id);
-  if (value.elements() != 1 || (value.type != DataType::i64 && value.type != DataType::i32)) return std::nullopt;
-  if (id == body.inputs[0]) return PassPlace{1, 0};
-  if (const auto number = scalar(value); number && std::abs(*number) < largest)
-    return PassPlace{0, static_cast<std::int64_t>(*number)};
-  const auto maker = std::find_if(body.nodes.begin(), body.nodes.end(),
-                                  [id](const Node& node) { return node.has_output(0) && *node.outputs[0] == id; });
-  if (depth > deepest || maker == body.nodes.end() || !maker->domain.empty() || !maker->has_input(0))
-    return std::nullopt;
-  const std::string& type = maker->op_type;
-  const auto first = pass_place(body, *maker->inputs[0], depth + 1);
-  if (type == "Identity" || type == "Cast" || type == "Unsqueeze" || type == "Squeeze" || type == "Reshape")
-    return first;
-  if (!first || !maker->has_input(1)) return std::nullopt;
-  const auto second = pass_place(body, *maker->inputs[1], depth + 1);
-  if (!second) return std::nullopt;
-  std::optional<PassPlace> result;
-  if (type == "Add") result = {first->scale + second->scale, first->offset + second->offset};
-  if (type == "Sub") result = {first->scale - second->scale, first->offset - second->offset};
-  if (type == "Mul" && first->scale == 0) result = {first->offset * second->scale, first->offset * second->offset};
-  if (type == "Mul" && second->scale == 0) result = {first->scale * second->offset, first->offset * second->offset};
-  if (result && std::max(std::abs(result->scale), std::abs(result->offset)) >= largest) return std::nullopt;
-  return result;
-}
-
 /// A sequence of a Scan, or what a Loop's body gathers at a position that follows from the number of the pass.
 struct SlicedValue {
   ValueId slice = 0;        ///< value in the body
   ValueId source = 0;       ///< value around the loop
   std::size_t axis = 0;     ///< axis of the source
-  PassPlace place{};        ///< negative positions count from the end
+  PassPlace place{};        ///< its position along the axis; negative ones count from the end
   bool keeps_axis = false;  ///< the slice has this axis as well
 
   /// Adds what is needed of the source if some passes need `part` of their slices.
@@ -105,11 +71,12 @@ struct SlicedValue {
 [[nodiscard]] inline std::vector<SlicedValue> gathered_by_pass(const Graph& graph, const Node& node) {
   std::vector<SlicedValue> result;
   const Graph& body = node.bodies[0].graph;
+  const PassNumbers numbers(graph, node.inputs, body);
   for (const Node& each : body.nodes) {
     if (each.op_type != "Gather" || !each.domain.empty() || !each.has_input(0) || !each.has_input(1)) continue;
     const auto captured = std::find_if(body.captures.begin(), body.captures.end(),
                                        [&each](const auto& capture) { return capture.first == *each.inputs[0]; });
-    const auto place = pass_place(body, *each.inputs[1]);
+    const auto place = numbers.of(*each.inputs[1]);
     if (captured == body.captures.end() || !place) continue;
     const Value& source = graph.value(captured->second);
     const std::size_t rank = body.input(each, 1).dims.size();
