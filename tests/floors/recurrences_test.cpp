@@ -11,6 +11,100 @@ using benanza::testing::Stored;
 constexpr auto f32 = onnx::TensorProto::FLOAT;
 constexpr double row = 64 * 4, square = 64 * 64 * 4, macs = 64 * 64;
 
+/// Bytes of weights that are read again if the caches hold `caches` bytes.
+double read_again(const benanza::ModelLayers& model, double caches = 0) {
+  double bytes = 0;
+  for (const auto& [weights, times] : model.single.rereads) bytes += std::max(0.0, weights.value - caches) * times;
+  return bytes;
+}
+
+const std::vector<Stored> two_squares{{"w", f32, {64, 64}}, {"v", f32, {64, 64}}};
+
+TEST_CASE("passes that wait for each other read their weights again", "[floors]") {
+  const auto loop = [](const std::string& body, const std::string& x = "float[1, 64] x") {
+    return least_layers(
+        "(" + x + ") => (float[1, 64] y) <int64 n = {50}> { y = Loop (n, \"\", x) <body = b (int64 i, " +
+            "bool go, float[1, 64] h) => (bool on, float[1, 64] h2) { on = Identity(go) " + body + " }> }",
+        two_squares);
+  };
+  SECTION("two products: 49 times, as far as the caches do not hold them") {
+    const auto model = loop("p = MatMul(h, w) r = Relu(p) h2 = MatMul(r, v)");
+    CHECK(read_again(model) == Approx(49 * 2 * square));
+    CHECK(read_again(model, square) == Approx(49 * square));
+    CHECK(read_again(model, 2 * square) == 0);
+  }
+  SECTION("one product: half of the weights serve two passes at a time") {
+    CHECK(read_again(loop("p = MatMul(h, w) h2 = Relu(p)")) == Approx(49 * square / 2));
+  }
+  SECTION("products of what does not change, or of the pass alone, wait for nothing") {
+    CHECK(read_again(loop("p = MatMul(x, w) h2 = Add(h, p)")) == 0);
+    CHECK(read_again(loop("h2 = MatMul(x, w)")) == 0);
+    CHECK(read_again(loop("h2 = Relu(h)")) == 0);
+  }
+  SECTION("rows of weights that multiply the state") {
+    // The other half of the rows multiplies x, which is known before the loop.
+    const auto model = least_layers(
+        R"((float[1, 64] x) => (float[1, 64] y) <int64 n = {50}> {
+          y = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) => (bool on, float[1, 64] h2) {
+            on = Identity(go) c = Concat<axis = 1>(x, h) p = MatMul(c, w) h2 = Relu(p) }> })",
+        {{"w", f32, {128, 64}}});
+    CHECK(read_again(model) == Approx(49 * square / 2));
+  }
+  SECTION("states of two layers: each layer may make all of its passes before the next one") {
+    const auto model = least_layers(
+        R"((float[1, 64] x) => (float[1, 64] y, float[1, 64] z) <int64 n = {50}> {
+          y, z = Loop (n, "", x, x) <body = b (int64 i, bool go, float[1, 64] g, float[1, 64] h) =>
+            (bool on, float[1, 64] g2, float[1, 64] h2) {
+              on = Identity(go) p = MatMul(g, w) g2 = Relu(p) q = MatMul(h, v) s = Add(q, g2) h2 = Relu(s) }> })",
+        two_squares);
+    CHECK(read_again(model) == Approx(2 * 49 * square / 2));
+    CHECK(read_again(model, square) == 0);
+  }
+  SECTION("heads that are independent of each other") {
+    const auto model = least_layers(
+        R"((float[4, 1, 16] x) => (float[4, 1, 16] y) <int64 n = {50}> {
+          y = Loop (n, "", x) <body = b (int64 i, bool go, float[4, 1, 16] h) => (bool on, float[4, 1, 16] h2) {
+            on = Identity(go) p = MatMul(h, w) h2 = Relu(p) }> })",
+        {{"w", f32, {4, 16, 16}}});
+    CHECK(read_again(model) == 0);
+  }
+  SECTION("a loop in a loop: 5 x 10 passes") {
+    const auto model = least_layers(
+        R"((float[1, 64] x) => (float[1, 64] y) <int64 n = {5}, int64 m = {10}> {
+          y = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) => (bool on, float[1, 64] h2) {
+            on = Identity(go) h2 = Loop (m, "", h) <body = c (int64 j, bool goes, float[1, 64] g) =>
+              (bool more, float[1, 64] g2) { more = Identity(goes) p = MatMul(g, w) r = Relu(p) g2 = MatMul(r, v) }> }> })",
+        two_squares);
+    CHECK(read_again(model) == Approx(49 * 2 * square));
+  }
+  SECTION("a Scan") {
+    const auto model = least_layers(
+        R"((float[1, 64] h, float[30, 1, 64] xs) => (float[1, 64] y) {
+          y = Scan<num_scan_inputs = 1, body = b (float[1, 64] g, float[1, 64] x) => (float[1, 64] g2) {
+            p = MatMul(g, w) s = Add(p, x) g2 = Relu(s) }>(h, xs) })",
+        two_squares);
+    CHECK(read_again(model) == Approx(29 * square / 2));
+  }
+}
+
+TEST_CASE("the steps of a recurrent layer read the weights of the state again", "[floors]") {
+  // The first step has no state. 4 gates of 64 x 64 weights.
+  SECTION("LSTM: 29 of 30 steps read them, half of them for two steps at a time") {
+    const auto model =
+        least_layers("(float[30, 1, 64] x) => (float[1, 1, 64] y) { ys, y = LSTM<hidden_size = 64>(x, w, r) }",
+                     {{"w", f32, {1, 256, 64}}, {"r", f32, {1, 256, 64}}});
+    CHECK(read_again(model) == Approx(28 * 4 * square / 2));
+  }
+  SECTION("GRU in two directions, with a state: each direction by itself") {
+    const auto model = least_layers(
+        "(float[30, 1, 64] x, float[2, 1, 64] h) => (float[2, 1, 64] y) "
+        "{ ys, y = GRU<hidden_size = 64, direction = \"bidirectional\">(x, w, r, , , h) }",
+        {{"w", f32, {2, 192, 64}}, {"r", f32, {2, 192, 64}}});
+    CHECK(read_again(model) == Approx(2 * 29 * 3 * square / 2));
+    CHECK(read_again(model, 3 * square) == 0);
+  }
+}
+
 TEST_CASE("a loop that counts by itself has as many passes as its counter allows", "[floors]") {
   struct Case {
     std::string condition;

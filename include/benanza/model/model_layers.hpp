@@ -113,6 +113,12 @@ struct Occurrence {
   }
 };
 
+/// Weights that passes of a recurrence read again, since each of them needs the result of the pass before it.
+struct Reread {
+  Bytes weights{};   ///< of one pass; what the caches hold of them need not be read
+  double times = 0;  ///< passes after the first one
+};
+
 struct LayerGraph {
   std::string model{};
   std::string file{};
@@ -124,6 +130,7 @@ struct LayerGraph {
   std::vector<Choice> choices{};
   std::vector<std::string> unknown{};   ///< why every bound is partial: trip counts and sizes that depend on data
   Bytes model_reads{}, model_writes{};  ///< inputs and weights that every run needs, each once; outputs
+  std::vector<Reread> rereads{};        ///< by loops and recurrent layers, in addition to `model_reads`
   Bytes weights{};                      ///< touched, each once; includes those of all branches, of which only one runs
   std::vector<DeadWork> dead{};         ///< for the single form, largest first
   std::vector<FloorException> exceptions{};  ///< for the single form, largest first

@@ -315,8 +315,21 @@ inline bool saves_multiplications(const FormPlan& plan) {
 
 // Analytic rungs.
 
-/// max over arithmetic types of (FLOPs in it / its peak), and the memory floor of the model: inputs and weights touched
-/// once, outputs. `flops`: of each layer of the fused form.
+/// The memory floor of the model's bytes: inputs and weights touched once, outputs. Behind each level, a recurrence
+/// reads again what exceeds the caches.
+inline Seconds model_memory_floor(const LayerGraph& single, const Ceilings& ceilings) {
+  Seconds floor{};
+  for (const auto& level : ceilings.levels) {
+    Bytes reads = single.model_reads;
+    for (const auto& [weights, times] : single.rereads)
+      reads += Bytes{std::max(0.0, weights.value - level.in_front.value)} * times;
+    floor = std::max(floor, Ceilings{.levels = {level}}.memory_floor(reads, single.model_writes));
+  }
+  return floor;
+}
+
+/// max over arithmetic types of (FLOPs in it / its peak), and the memory floor of the model. `flops`: of each layer of
+/// the fused form.
 inline Seconds model_floor(const LadderInput& in, const std::vector<double>& flops) {
   const LayerGraph& fused = in.model.fused;
   std::map<DataType, std::vector<double>> by_type;
@@ -325,7 +338,7 @@ inline Seconds model_floor(const LadderInput& in, const std::vector<double>& flo
     amounts.resize(fused.layers.size(), 0.0);
     amounts[i] = flops[i];
   }
-  Seconds floor = in.ceilings.memory_floor(in.model.single.model_reads, in.model.single.model_writes);
+  Seconds floor = model_memory_floor(in.model.single, in.ceilings);
   for (const auto& [type, amounts] : by_type)
     floor = std::max(floor, in.ceilings.arithmetic_floor(type, {total_of(fused, amounts).value}));
   return floor;

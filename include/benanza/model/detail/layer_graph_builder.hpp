@@ -4,6 +4,7 @@
 
 #include <benanza/model/detail/constant_origins.hpp>
 #include <benanza/model/detail/floor_exceptions.hpp>
+#include <benanza/model/detail/pass_numbers.hpp>
 #include <benanza/model/distinct_bytes.hpp>
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/model/live_elements.hpp>
@@ -15,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +40,7 @@ class LayerGraphBuilder {
     for (ValueId output : graph.outputs) result_.tensors[tensor(graph, scope, output)].output = true;
     connect();
     totals(graph, scope);
+    count_rereads();
     result_.dead = dead_work(result_.layers);
     result_.exceptions = FloorExceptions(result_).find();
     for (const auto& [type, nodes] : uncounted_)
@@ -244,6 +247,8 @@ class LayerGraphBuilder {
       values.push_back(
           {tensor(body, inner, body.inputs[i + body_skip]), tensor(body, inner, body.outputs[i + out_skip])});
     serialise(begin, values, node.trip_count.value_or(1));
+    recurrences_.push_back(
+        {.begin = begin, .end = result_.layers.size(), .values = values, .passes = node.trip_count.value_or(1)});
     hoist(body, inner, changing_inputs(body, carried, body_skip, out_skip), begin, node.trip_count.value_or(1));
     for (std::size_t i = 0; i < std::min(body_skip, body.inputs.size()); ++i)
       if (inner[body.inputs[i]]) counters_.insert(*inner[body.inputs[i]]);
@@ -440,6 +445,34 @@ class LayerGraphBuilder {
   void connect();
   void totals(const Graph& graph, Scope& scope);
 
+  /// Passes in which layers [begin, end) make what the next pass starts with.
+  struct Recurrence {
+    std::size_t begin = 0, end = 0;
+    std::vector<Carried> values{};
+    std::int64_t passes = 1;
+    bool is_first = true;  ///< no pass of the same loop precedes these
+  };
+  /// What a tensor has of a carried value: the share of its elements that depend on it, and whether each of these
+  /// depends on all of it.
+  struct Dependence {
+    double share = 0;
+    bool on_all = false;
+  };
+  /// Weights that a pass reads after it has a carried value and before it hands on the next one.
+  struct PassWeights {
+    std::map<TensorId, double> shares{};  ///< constants -> the share that is needed
+    std::set<TensorId> alone{};           ///< those of products that no other product of a pass precedes or follows
+    std::set<std::size_t> layers{};       ///< that read them
+    double passes = 0;                    ///< that need all of them
+  };
+  using Dependences = std::map<TensorId, Dependence>;
+  void count_rereads();
+  [[nodiscard]] PassWeights weights_of(const Recurrence& recurrence, const Carried& value) const;
+  [[nodiscard]] Dependence dependence(const Dependences& known, TensorId id) const;
+  [[nodiscard]] Dependence result_dependence(const Occurrence& at, const Dependences& known,
+                                             std::optional<std::size_t> dense) const;
+  [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> dense_operands(const Occurrence& at) const;
+
   LayerGraph result_{};
   std::optional<LiveElements> live_{};
   struct Received {
@@ -451,6 +484,7 @@ class LayerGraphBuilder {
   std::set<TensorId> bypassed_{};  // constants in place of which a value computed from them is read
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
   std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> their parts, in order
+  std::vector<Recurrence> recurrences_{};
   std::vector<const Node*> nodes_{};                             // layer -> its node
   std::vector<bool> by_pass_{};  // layer -> whether what it reads of operand 0 depends on the pass number
   std::vector<Certain> certain_{};
@@ -466,3 +500,4 @@ BENANZA_INLINE LayerGraph make_layer_graph(const Graph& graph) { return detail::
 }  // namespace benanza
 
 #include <benanza/model/detail/layer_graph_bytes.hpp>
+#include <benanza/model/detail/layer_graph_rereads.hpp>
