@@ -87,17 +87,27 @@ Graph Builder::build() {
 
 void Builder::add_initializers(Scope& scope) {
   scope.ids.reserve(static_cast<std::size_t>(scope.source.initializer_size() + scope.source.node_size()));
+  if (scope.parent != nullptr && &scope.parent->source == &scope.source) return;  // a pass of a loop
   for (const auto& initializer : scope.source.initializer()) {
     Constant constant = decode(initializer);
     const ConstantKind kind = constant.kind;
     Value value = constant_value(initializer.name(), std::move(constant));
     value.trained = binding_.training && is_float(value.type) && !value.dims.empty() && kind != ConstantKind::mask &&
                     kind != ConstantKind::table;
-    onnx::TypeProto type = type_of(value);
-    scope.ids[initializer.name()] = scope.frame.add(std::move(value), std::move(type));
-    scope.frame.facts.back().kind = kind;
+    const ValueId id = add_stored(scope, &initializer, std::move(value));
+    scope.ids[initializer.name()] = id;
+    scope.frame.facts[id].kind = kind;
     remember(scope, initializer.name(), scope.ids[initializer.name()]);
   }
+}
+
+/// A constant of the file. The passes of an unrolled loop share it.
+ValueId Builder::add_stored(Scope& scope, const void* place, Value value) {
+  onnx::TypeProto type = type_of(value);
+  if (unrolled_into_ == nullptr) return scope.frame.add(std::move(value), std::move(type));
+  const auto [found, added] = stored_once_.try_emplace(place);
+  if (added) found->second = unrolled_into_->add(std::move(value), std::move(type));
+  return capture(scope.frame, *unrolled_into_, found->second);
 }
 
 std::vector<ValueId> Builder::outputs_of(const Scope& scope) {
@@ -111,8 +121,10 @@ std::vector<ValueId> Builder::outputs_of(const Scope& scope) {
 }
 
 void Builder::walk(Scope& scope) {
+  const bool is_pass = scope.parent != nullptr && &scope.parent->source == &scope.source;
   for (const auto& node : scope.source.node()) {
     try {
+      if (is_pass && node.output_size() > 0 && scope.parent->ids.contains(node.output(0))) continue;
       visit(scope, node);
       ++visited_;
     } catch (const LocatedError&) {
@@ -268,9 +280,8 @@ bool Builder::visit_constant(Step& step) {
       break;
     default: throw InputError("attribute '" + attribute.name() + "' holds no constant");
   }
-  Value value = constant_value(step.proto.output(0), std::move(constant));
-  onnx::TypeProto type = type_of(value);
-  define_value(step, step.proto.output(0), std::move(value), std::move(type));
+  const ValueId id = add_stored(step.scope, &step.proto, constant_value(step.proto.output(0), std::move(constant)));
+  alias(step, 0, id);
   return true;
 }
 

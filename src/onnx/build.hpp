@@ -79,6 +79,7 @@ class Builder {
   void walk(Scope& scope);
   void visit(Scope& scope, const onnx::NodeProto& proto);
   [[nodiscard]] Operator find_operator(const std::string& domain, const std::string& op_type, int opset);
+  ValueId add_stored(Scope& scope, const void* place, Value value);
   void note_sizes(const Scope& scope, const onnx::NodeProto& proto);
   void note_scalars(const Scope& scope, const onnx::NodeProto& proto);
   [[nodiscard]] int opset_of(const onnx::NodeProto& node) const;
@@ -140,8 +141,11 @@ class Builder {
   void visit_if(Step& step);
   void put_in_place(Step& step, const onnx::GraphProto& branch);
   [[nodiscard]] std::unique_ptr<Frame> try_branch(Step& step, const onnx::GraphProto& branch, const char* label);
+  [[nodiscard]] std::unique_ptr<Frame> build_pass(Step& step, const onnx::GraphProto& body, const Scope& around,
+                                                  std::span<const Dims> sizes);
   [[nodiscard]] static std::optional<std::int64_t> trip_count(const Step& step);
   void visit_loop(Step& step);
+  void finish_loop(Step& step, const Frame& frame);
   void visit_scan(Step& step);
   [[nodiscard]] const onnx::GraphProto& body_of(const Step& step, const std::string& attribute) const;
   [[nodiscard]] std::unique_ptr<Frame> open_body(Step& step);
@@ -149,6 +153,23 @@ class Builder {
   void finish_control_flow(Step& step, std::vector<Value> values, const Frame& body);
   [[nodiscard]] ValueId add_formal(Scope& scope, const std::string& name, Value value,
                                    const onnx::TypeProto* outer = nullptr);
+
+  // unroll.cpp
+  /// How a pass changes the sizes of what it carries.
+  struct SizeChange {
+    bool any = false;
+    bool is_known = true;       ///< data do not determine the sizes after the pass
+    bool grows = false;         ///< some size
+    bool shrinks = false;       ///< some size, or a rank changes
+    std::vector<Dims> steps{};  ///< by how much, for each value; empty if its rank changes
+  };
+  struct Unrolled;
+  [[nodiscard]] static SizeChange change_of_sizes(const Step& step);
+  void unroll(Step& step, const onnx::GraphProto& body);
+  void visit_constants(Unrolled& loop);
+  void add_pass(Step& step, Unrolled& loop);
+  [[nodiscard]] bool add_passes(Step& step, Unrolled& loop, std::int64_t count);
+  void collect(Step& step, const Unrolled& loop);
 
   const onnx::ModelProto& model_;
   const Binding& binding_;
@@ -161,7 +182,10 @@ class Builder {
   std::size_t visited_ = 0;
   std::vector<std::int64_t> sizes_at_error_{};
   std::vector<std::string> scalars_at_error_{};
-  std::deque<onnx::NodeProto> made_nodes_{};  ///< nodes that are visited instead of nodes of the model
+  std::int64_t unrolled_nodes_ = 0;                         ///< visited in passes that stand in place of their loops
+  Frame* unrolled_into_ = nullptr;                          ///< the outermost frame into which a loop is being unrolled
+  std::unordered_map<const void*, ValueId> stored_once_{};  ///< constants of its passes -> values of that frame
+  std::deque<onnx::NodeProto> made_nodes_{};                ///< nodes that are visited instead of nodes of the model
   std::map<std::string, int, std::less<>> opsets_{};
   std::unordered_map<std::string, Operator> operators_{};
   std::map<std::pair<const Frame*, ValueId>, Within> within_{};

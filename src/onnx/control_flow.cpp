@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of Builder for If, Loop and Scan. Their bodies become separate graphs. Shapes inside are those of the first
-// iteration.
+// The part of Builder for If, Loop and Scan. Their bodies become separate graphs. If the passes of a Loop change sizes,
+// they stand in its place instead (unroll.cpp).
+#include "control_flow.hpp"
+
 #include "build.hpp"
 #include "decompose.hpp"
 #include "fold.hpp"
@@ -29,19 +31,6 @@ Value smaller_of(const Value& a, const Value& b) {
   if (a.dims.size() != b.dims.size()) result.dims = a.elements() <= b.elements() ? a.dims : b.dims;
   else
     for (std::size_t i = 0; i < a.dims.size(); ++i) result.dims[i] = std::min(a.dims[i], b.dims[i]);
-  return result;
-}
-
-Value plain(const Value& value) {
-  return {.name = {}, .type = value.type, .dims = value.dims, .data_dependent = value.data_dependent};
-}
-
-/// Stacks `value` once per iteration, along `axis`.
-Value stacked(const Value& value, std::optional<std::int64_t> count, std::int64_t axis = 0) {
-  Value result = plain(value);
-  const std::size_t at = normal_axis(axis, value.dims.size() + 1);
-  result.dims.insert(result.dims.begin() + static_cast<std::ptrdiff_t>(at), count.value_or(0));
-  result.data_dependent = result.data_dependent || !count;
   return result;
 }
 
@@ -167,6 +156,31 @@ void Builder::visit_if(Step& step) {
   finish_control_flow(step, std::move(values), *else_frame);
 }
 
+/// The body of a Loop with carried inputs of these sizes. `around` has the names that the body can see.
+std::unique_ptr<Frame> Builder::build_pass(Step& step, const onnx::GraphProto& body, const Scope& around,
+                                           std::span<const Dims> sizes) {
+  Frame& outer = step.scope.frame;
+  auto frame = open_body(step);
+  frame->inside_loop = true;
+  Scope scope{.frame = *frame, .parent = &around, .source = body};
+  (void)add_formal(scope, body.input(0).name(), {.name = {}, .type = DataType::i64, .dims = {}});
+  Value condition{.name = {}, .type = DataType::boolean, .dims = {}};
+  // If it was true on entry and the body then returns a true one, it is true in every iteration.
+  if (!step.inputs[1] || scalar_of(outer, step.inputs[1]) == 1) condition.literal = Literal{.ints = {1}, .floats = {}};
+  condition.constant = condition.literal.has_value();
+  (void)add_formal(scope, body.input(1).name(), condition);
+  for (std::size_t i = 2; i < step.inputs.size(); ++i) {
+    Value value = plain(outer.graph.values[*step.inputs[i]]);
+    value.dims = sizes[i - 2];
+    value.data_dependent |= binding_.executable;  // it has this size only in the first iteration
+    const auto& type = outer.facts[*step.inputs[i]].type;
+    (void)add_formal(scope, body.input(static_cast<int>(i)).name(), std::move(value), &type);
+  }
+  step.node.bodies.clear();
+  finish_body(step, scope, "body");
+  return frame;
+}
+
 /// How many passes the Loop makes. Empty if the file does not determine it.
 std::optional<std::int64_t> Builder::trip_count(const Step& step) {
   const Frame& outer = step.scope.frame;
@@ -184,7 +198,6 @@ std::optional<std::int64_t> Builder::trip_count(const Step& step) {
 // outputs.
 void Builder::visit_loop(Step& step) {
   const auto& body = body_of(step, "body");
-  Frame& outer = step.scope.frame;
   if (step.inputs.size() < 2) throw InputError("expected a trip count and a condition");
   const auto carried = static_cast<int>(step.inputs.size()) - 2;
   if (body.input_size() != carried + 2)
@@ -193,31 +206,27 @@ void Builder::visit_loop(Step& step) {
   if (body.output_size() < carried + 1)
     throw InputError("its body has " + std::to_string(body.output_size()) + " outputs, expected " +
                      std::to_string(carried + 1) + " or more");
-  const auto frame = open_body(step);
-  frame->inside_loop = true;
-  Scope scope{.frame = *frame, .parent = &step.scope, .source = body};
-  (void)add_formal(scope, body.input(0).name(), {.name = {}, .type = DataType::i64, .dims = {}});
-  Value condition{.name = {}, .type = DataType::boolean, .dims = {}};
-  // If it was true on entry and the body then returns a true one, it is true in every iteration.
-  if (!step.inputs[1] || scalar_of(outer, step.inputs[1]) == 1) condition.literal = Literal{.ints = {1}, .floats = {}};
-  condition.constant = condition.literal.has_value();
-  (void)add_formal(scope, body.input(1).name(), condition);
+  std::vector<Dims> sizes;
   for (int i = 0; i < carried; ++i) {
     const auto& initial = step.inputs[to_size(i + 2)];
     if (!initial) throw InputError("carried value " + std::to_string(i) + " has no initial one");
-    Value value = plain(outer.graph.values[*initial]);
-    value.data_dependent |= binding_.executable;  // it has this size only in the first iteration
-    (void)add_formal(scope, body.input(i + 2).name(), std::move(value), &outer.facts[*initial].type);
+    sizes.push_back(step.scope.frame.graph.values[*initial].dims);
   }
-  finish_body(step, scope, "body");
-  Graph& graph = step.node.bodies.back().graph;
+  const auto frame = build_pass(step, body, step.scope, sizes);
   step.node.trip_count = trip_count(step);
+  if (!binding_.executable && step.node.trip_count.value_or(0) > 0 && change_of_sizes(step).any)
+    return unroll(step, body);
+  finish_loop(step, *frame);
+}
 
+void Builder::finish_loop(Step& step, const Frame& frame) {
+  const Graph &outer = step.scope.frame.graph, &body = step.node.bodies.back().graph;
+  const std::size_t carried = step.inputs.size() - 2;
   std::vector<Value> values;
-  for (std::size_t i = 0; i < graph.outputs.size() - 1; ++i) {
-    const Value result = plain(graph.values[graph.outputs[i + 1]]);
-    if (i < to_size(carried)) {
-      const Value initial = plain(outer.graph.values[*step.inputs[i + 2]]);
+  for (std::size_t i = 0; i < body.outputs.size() - 1; ++i) {
+    const Value result = plain(body.values[body.outputs[i + 1]]);
+    if (i < carried) {
+      const Value initial = plain(outer.values[*step.inputs[i + 2]]);
       // A value that grows has at least its size after one iteration, if there is one.
       values.push_back(step.node.trip_count == 0 ? initial
                        : step.node.trip_count    ? result
@@ -229,7 +238,7 @@ void Builder::visit_loop(Step& step) {
     }
   }
   step.constant &= step.node.trip_count.has_value();
-  finish_control_flow(step, std::move(values), *frame);
+  finish_control_flow(step, std::move(values), frame);
 }
 
 // Since operator set 9: states, then sequences. The body sees one element of each sequence along its axis. Operator set

@@ -115,6 +115,9 @@ void prune(Graph& graph, bool keep_numbers) {
   for (auto& id : graph.inputs) id = renumbered[id];
   for (auto& id : graph.outputs) id = renumbered[id];
   for (auto& capture : graph.captures) capture.first = renumbered[capture.first];
+  for (auto& loop : graph.unrolled)
+    for (auto& states : loop.states)
+      for (auto& id : states) id = id && renumbered[*id] != none ? std::optional(renumbered[*id]) : std::nullopt;
   for (auto* nodes : {&graph.constant_nodes, &graph.nodes})
     for (auto& node : *nodes)
       for (auto* list : {&node.inputs, &node.outputs})

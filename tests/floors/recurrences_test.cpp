@@ -158,4 +158,81 @@ TEST_CASE("rows that a counter picks are read", "[floors]") {
   check_least(model, {5 * 64, row + 5 * row, row});
 }
 
+TEST_CASE("passes that change sizes count with their own sizes", "[floors]") {
+  SECTION("halves: 32 + 16 + ... + 1 rows are added and multiplied") {
+    check_least(least_layers(
+                    R"((float[64, 64] x) => (float[1, 64] y) <int64 n = {6}, int64[1] a = {0}, int64[1] b = {1},
+          int64[1] c = {1000}, int64[1] s = {2}> {
+          y = Loop (n, "", x) <body = b (int64 i, bool go, float[r, 64] h) => (bool on, float[q, 64] h2) {
+            on = Identity(go) e = Slice(h, a, c, a, s) o = Slice(h, b, c, a, s) p = Add(e, o) h2 = MatMul(p, w) }> })",
+                    {{"w", f32, {64, 64}}}),
+                {63 * (64 + 2 * macs), 64 * row + square, row});
+  }
+  SECTION("a cache that grows: 11 + 12 + ... + 20 rows are multiplied, of which each collects a sum") {
+    const auto model = least_layers(
+        R"((float[10, 64] c, float[1, 64] x) => (float[20, 64] y, float[10] s) <int64 n = {10}> {
+          y, s = Loop (n, "", c) <body = b (int64 i, bool go, float[r, 64] h) =>
+            (bool on, float[q, 64] h2, float e) {
+              on = Identity(go) g = Concat<axis = 0>(h, x) h2 = MatMul(g, w) e = ReduceSum<keepdims = 0>(h2) }> })",
+        {{"w", f32, {64, 64}}});
+    check_least(model, {155 * (2 * macs + 64), 11 * row + square, 20 * row + 40});
+    CHECK(model.single.unknown.empty());
+  }
+  SECTION("a window that is full after 4 of 1,000 passes") {
+    const auto model = least_layers(
+        R"((float[1, 64] x) => (float[5, 64] y) <int64 n = {1000}, int64[1] a = {-5}, int64[1] c = {1000}, int64[1] d = {0}> {
+          y = Loop (n, "", x) <body = b (int64 i, bool go, float[r, 64] h) => (bool on, float[q, 64] h2) {
+            on = Identity(go) g = Concat<axis = 0>(h, x) s = Slice(g, a, c, d) h2 = Sigmoid(s) }> })");
+    CHECK(model.single.unknown.empty());
+    CHECK(model.single.model_writes.value == 5 * row);
+    CHECK(model.single.layers.size() < 40);
+  }
+  SECTION("more passes than stand in the graph: 1 + 2 + ... + 100,000 rows") {
+    const auto model = least_layers(
+        R"((float[0, 64] c, float[1, 64] x) => (float[100000, 64] y) <int64 n = {100000}> {
+          y = Loop (n, "", c) <body = b (int64 i, bool go, float[r, 64] h) => (bool on, float[q, 64] h2) {
+            on = Identity(go) g = Concat<axis = 0>(h, x) h2 = Relu(g) }> })");
+    check_least(model, {100000.0 * 100001 / 2 * 64, row, 100000 * row});
+    CHECK(model.single.unknown.empty());
+  }
+  SECTION("sizes that follow from the number of the pass: the last pass reads 10 rows") {
+    check_least(least_layers(
+                    R"((float[30, 64] x) => (float[10, 64] y) <int64 n = {10}, int64 one = {1}, int64[1] a = {0}> {
+          y = Loop (n, "", x) <body = b (int64 i, bool go, float[r, 64] h) => (bool on, float[q, 64] h2) {
+            on = Identity(go) j = Add(i, one) e = Unsqueeze(j, a) s = Slice(x, a, e, a) h2 = MatMul(s, w) }> })",
+                    {{"w", f32, {64, 64}}}),
+                {10 * 2 * macs, 10 * row + square, 10 * row});
+  }
+  SECTION("what does not change counts once, and so do weights in the bodies") {
+    const auto model = least_layers(
+        R"((float[4, 64] x, float[2, 64] u) => (float[24, 64] y) <int64 n = {10}, int64 m = {3}> {
+          y = Loop (n, "", x) <body = b (int64 i, bool go, float[r, 64] h) => (bool on, float[q, 64] h2) {
+            on = Identity(go) p = MatMul(u, v) g = Concat<axis = 0>(h, p)
+            h2 = Loop (m, "", g) <body = c (int64 j, bool goes, float[s, 64] k) => (bool more, float[t, 64] k2)
+              <float[64] z = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> {
+              more = Identity(goes) a = MatMul(k, w) k2 = Add(a, z) }> }> })",
+        two_squares);
+    // 6 + 8 + ... + 24 = 150 rows, three times each.
+    check_least(model, {2 * 2 * macs + 3 * 150 * (2 * macs + 64), 6 * row + 2 * square + row, 24 * row});
+  }
+  SECTION("data that choose the sizes: the report says so") {
+    const auto model = least_layers(
+        R"((float[64, 64] x, bool[64] k) => (float[r, 64] y) <int64 n = {10}> {
+          y = Loop (n, "", x) <body = b (int64 i, bool go, float[s, 64] h) => (bool on, float[t, 64] h2) {
+            on = Identity(go) c = Compress<axis = 0>(h, k) h2 = Relu(c) }> })");
+    CHECK_FALSE(model.single.unknown.empty());
+  }
+}
+
+TEST_CASE("passes that change sizes read weights again too", "[floors]") {
+  const auto model = least_layers(
+      R"((float[10, 64] c, float[1, 64] x) => (float[1, 64] y, float[20, 64] z) <int64 n = {10}, int64[1] a = {0}> {
+        y, z = Loop (n, "", x, c) <body = b (int64 i, bool go, float[1, 64] h, float[r, 64] k) =>
+          (bool on, float[1, 64] h2, float[q, 64] k2) {
+            on = Identity(go) p = MatMul(h, w) k2 = Concat<axis = 0>(k, p) m = ReduceMean(k2, a) s = Add(m, p)
+            h2 = MatMul(s, v) }> })",
+      two_squares);
+  CHECK(read_again(model) == Approx(9 * 2 * square));
+}
+
 }  // namespace recurrences

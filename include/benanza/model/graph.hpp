@@ -106,6 +106,12 @@ struct Node {
   }
 };
 
+/// A loop whose passes stand in a graph one after the other, in place of the loop.
+struct UnrolledLoop {
+  /// What the loop carries: before its first pass, between passes and after the last one. Empty if nothing needs it.
+  std::vector<std::vector<std::optional<ValueId>>> states{};
+};
+
 struct Graph {
   std::string name{};  ///< the stem of the file name; tables use it as the name of the model
   std::string file{};  ///< as given
@@ -123,6 +129,7 @@ struct Graph {
   std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that were not bound explicitly
   std::vector<std::string> warnings{};            ///< parts of the file that are left out or read differently, and why
   std::vector<std::pair<ValueId, ValueId>> captures{};  ///< for a body: (value in here, value of the enclosing graph)
+  std::vector<UnrolledLoop> unrolled{};
 
   [[nodiscard]] const Value& value(ValueId id) const { return values.at(id); }
   /// Input or output `i` of a node. Throws InputError with the node's name if it is left out.

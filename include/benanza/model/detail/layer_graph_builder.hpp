@@ -123,6 +123,27 @@ class LayerGraphBuilder {
       else if (node.op_type == "If") branch(graph, scope, node, context);
       else loop(graph, scope, node, context);
     }
+    for (const UnrolledLoop& loop : graph.unrolled) note_passes(loop, scope);
+  }
+
+  /// Each pass of an unrolled loop is a recurrence of its own.
+  void note_passes(const UnrolledLoop& loop, const Scope& scope) {
+    const auto behind = [this](const std::vector<Carried>& values, TensorId Carried::*value) {
+      std::size_t end = 0;
+      for (const Carried& each : values)
+        for (const std::size_t producer : result_.tensors[each.*value].producers) end = std::max(end, producer + 1);
+      return end;
+    };
+    for (std::size_t pass = 0; pass + 1 < loop.states.size(); ++pass) {
+      Recurrence made{.passes = 1, .is_first = pass == 0};
+      for (std::size_t i = 0; i < loop.states[pass].size(); ++i) {
+        const auto &in = loop.states[pass][i], &out = loop.states[pass + 1][i];
+        if (in && out && in != out && scope[*in] && scope[*out]) made.values.push_back({*scope[*in], *scope[*out]});
+      }
+      made.begin = behind(made.values, &Carried::in);
+      made.end = behind(made.values, &Carried::out);
+      recurrences_.push_back(std::move(made));
+    }
   }
 
   void leaf(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
@@ -233,10 +254,15 @@ class LayerGraphBuilder {
     }
     Context here = context;
     if (node.trip_count) here.repeat = checked_product(context.repeat, *node.trip_count);
-    else
+    const std::string title = "'" + node.name + "' (" + node.op_type + ")";
+    if (node.attributes.contains("changes_sizes"))
+      result_.unknown.push_back("the sizes in " + title + " change from pass to pass: " +
+                                (node.trip_count ? "the passes that are left count like the first of them"
+                                                 : "of the passes that are left, one is counted"));
+    else if (!node.trip_count)
       result_.unknown.push_back(
-          "trip count of '" + node.name + "' (" + node.op_type +
-          ") is not known: one pass is counted, by floors if it is certain (--value sets an input that it depends on)");
+          "trip count of " + title +
+          " is not known: one pass is counted, by floors if it is certain (--value sets an input that it depends on)");
     const std::size_t begin = result_.layers.size();
     walk(body, inner, here);
 
