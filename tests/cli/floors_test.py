@@ -226,6 +226,10 @@ class Floors(unittest.TestCase):
         body = tensor("n", I64, [], [50]) + weights + node("Loop", ["n", "", "x"], "y", body=inside)
         file = model(graph("g", body, [value("x", F32, [1, 256])], [value("y", F32, [1, 256])]))
         self.check(file, 101 * 2 * 256 * 256 + 100 * 256, 4 * (101 * 256 * 256 + 2 * 256))
+        # Caches of the size of u may hold u or y, and one of the two matrices that the passes read.
+        caches = 4 * 256 * 256
+        self.machine.write_text(json.dumps(MACHINE | {"on_chip": {"L2": {"bytes": caches} | SOURCE}}))
+        self.check(file, 0, 4 * (3 * 256 * 256 + 256) - caches + 49 * (2 * caches - caches))
 
 
 if __name__ == "__main__":
