@@ -100,7 +100,7 @@ inline LayerGraphBuilder::Dependence LayerGraphBuilder::result_dependence(const 
 
 inline LayerGraphBuilder::PassWeights LayerGraphBuilder::weights_of(const Recurrence& recurrence,
                                                                     const Carried& value) const {
-  const auto [begin, end] = std::pair{recurrence.begin, recurrence.end};
+  const std::size_t begin = recurrence.begin, end = recurrence.end;
   if (begin >= end || value.in == value.out) return {};
   std::vector<bool> needed(end - begin, false);  // for the next value
   const auto need = [&](TensorId id) {
