@@ -17,8 +17,8 @@
 
 namespace benanza::detail {
 
-/// Of a share of the passes.
-inline constexpr double rounding = 1e-6;
+/// A share of the passes is not exact.
+inline constexpr double rounding_of_passes = 1e-6;
 
 /// Whether a layer passes on only a part of its first operand.
 [[nodiscard]] inline bool takes_part(const Layer& layer) {
@@ -123,7 +123,7 @@ inline LayerGraphBuilder::PassWeights LayerGraphBuilder::weights_of(const Recurr
     if (made.share <= 0) continue;
     for (const TensorId output : at.outputs) known[output] = made;
     const double share = operands ? dependence(known, *at.inputs[operands->first]).share : 0;
-    const double passes = std::floor(static_cast<double>(recurrence.passes) * at.live.flops + rounding);
+    const double passes = std::floor(static_cast<double>(recurrence.passes) * at.live.flops + rounding_of_passes);
     if (!needed[i - begin] || share <= 0 || passes < 1) continue;
     result.layers.insert(i);
     if (dependence(known, *at.inputs[operands->first]).on_all) waiting.insert(i);
@@ -209,7 +209,7 @@ inline void LayerGraphBuilder::count_rereads() {
     const auto* layer = std::get_if<op::Recurrent>(&at.layer);
     constexpr std::size_t weights = 2;  // of the products with the hidden state
     if (layer == nullptr || !at.branches.empty() || !at.inputs.at(weights)) continue;
-    const double steps = std::floor(static_cast<double>(layer->x[0]) * at.live.flops + rounding),
+    const double steps = std::floor(static_cast<double>(layer->x[0]) * at.live.flops + rounding_of_passes),
                  directions = static_cast<double>(layer->directions);
     DistinctBytes reads(result_);
     reads.add(*at.inputs[weights], result_.tensors[*at.inputs[weights]].bytes(), at.live.input(weights));
