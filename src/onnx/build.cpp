@@ -92,8 +92,7 @@ void Builder::add_initializers(Scope& scope) {
     Constant constant = decode(initializer);
     const ConstantKind kind = constant.kind;
     Value value = constant_value(initializer.name(), std::move(constant));
-    value.trained = binding_.training && is_float(value.type) && !value.dims.empty() && kind != ConstantKind::mask &&
-                    kind != ConstantKind::table;
+    value.trained = binding_.training && is_float(value.type) && !value.dims.empty();
     const ValueId id = add_stored(scope, &initializer, std::move(value));
     scope.ids[initializer.name()] = id;
     scope.frame.facts[id].kind = kind;

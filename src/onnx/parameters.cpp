@@ -23,8 +23,21 @@ bool is_made_up(std::string_view name) {
   return name.starts_with("val_") || name.starts_with("onnx::") || name.starts_with("/");
 }
 
+/// Whether a node reads an input as weights or biases, whatever their numbers are. The bias of a product that is
+/// written as a sum has one dimension.
+bool is_weight(const onnx::NodeProto& node, int i, std::size_t rank) {
+  const std::string& type = node.op_type();
+  if (type == "Transpose") return true;  // most often of the weights of a product
+  if (type == "Add") return rank < 2;
+  return i > 0 && is_one_of(type, {"Conv", "ConvTranspose", "DeformConv", "Gemm", "MatMul", "LSTM", "GRU", "RNN",
+                                   "BatchNormalization", "InstanceNormalization", "GroupNormalization",
+                                   "LayerNormalization", "RMSNormalization", "PRelu"});
+}
+
 }  // namespace
 
+/// Masks and tables of positions are no parameters, unless a node reads them as weights.
+///
 /// Initial states of zeros are no parameters: those of recurrent layers, the first operand of a product with weights,
 /// and a factor of the size of the other factor, such as the cell of an LSTM that is written out. Nor are the ones and
 /// zeros of an InstanceNormalization that has no parameters.
@@ -40,6 +53,10 @@ void Builder::settle_untrained(const Scope& scope, const onnx::NodeProto& proto)
   };
   const auto settle = [&](int i) { frame.graph.values[*id_of(i)].trained = false; };
   const std::string& type = proto.op_type();
+  for (int i = 0; i < proto.input_size(); ++i)
+    if ((is(i, ConstantKind::mask) || is(i, ConstantKind::table)) &&
+        !is_weight(proto, i, frame.graph.values[*id_of(i)].dims.size()))
+      settle(i);
   if (is_one_of(type, {"LSTM", "GRU", "RNN"})) {
     for (const int state : {5, 6})
       if (is(state, ConstantKind::zeros)) settle(state);

@@ -162,7 +162,7 @@ void Builder::collect(Step& step, const Unrolled& loop) {
         unsqueeze.add_input(name + "/pass");
         unsqueeze.add_output(name);
         step.scope.ids[unsqueeze.input(0)] = part.value;
-        if (opset_of("") < 13) {
+        if (opset_of(unsqueeze) < 13) {
           auto& axes = *unsqueeze.add_attribute();
           axes.set_name("axes");
           axes.set_type(onnx::AttributeProto::INTS);

@@ -289,6 +289,14 @@ TEST_CASE("masks and tables are known by their numbers", "[onnx]") {
   CHECK(trained("8", eight, "1, 1.001, 1, 0.999, 1, 1.002, 1, 0.998"));  // and after some steps
 }
 
+TEST_CASE("weights are parameters whatever their numbers are", "[onnx]") {
+  const std::string ramp = "1, 2, 3, 4, 5, 6, 7, 8";
+  CHECK(parameters_of("m (float[2,1] x) => (float[2,8] y) <float[1,8] w = {" + ramp + "}, float[8] b = {" + ramp +
+                      "}> { a = MatMul(x, w) y = Add(a, b) }") == std::set<std::string>{"w", "b"});
+  CHECK(parameters_of("m (float[2,1] x) => (float[2,8] y) <float[8,1] w = {" + ramp +
+                      "}> { t = Transpose<perm = [1, 0]>(w) y = MatMul(x, t) }") == std::set<std::string>{"w"});
+}
+
 TEST_CASE("a recurrence that its gradient does not know is refused by name", "[onnx]") {
   CHECK_THROWS_WITH(derive_training(testing::import_text(
                         "m (float[5,2,1] x) => (float[5,1,2,1] y) <float[1,4,1] w = {1, 2, 3, 4}, float[1,4,1] r = "
