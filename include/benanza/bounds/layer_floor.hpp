@@ -2,6 +2,7 @@
 // The roofline of one layer.
 #pragma once
 
+#include <benanza/model/group_flops.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/results/machine.hpp>
 
@@ -14,7 +15,8 @@ namespace benanza {
 [[nodiscard]] inline Seconds layer_floor(const Layer& layer, const Ceilings& ceilings,
                                          bool saves_multiplications = false) {
   const Cost c = cost(layer);
-  return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), saves_multiplications ? c.least_flops : c.flops),
+  const Flops flops = (saves_multiplications ? c.least_flops : c.flops) - first_addend(layer);
+  return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), flops),
                   ceilings.memory_floor(c.weights + c.activations, c.written));
 }
 

@@ -25,7 +25,7 @@ namespace benanza {
 [[nodiscard]] inline std::vector<DeadWork> dead_work(std::span<const Occurrence> layers) {
   std::map<std::vector<std::string>, DeadWork> by_readers;
   for (const auto& at : layers) {
-    const Flops dead = (cost(at.layer).flops - at.needed.flops) * static_cast<double>(at.repeat);
+    const Flops dead = (cost(at.layer).flops - at.absorbed - at.needed.flops) * static_cast<double>(at.repeat);
     if (dead.value <= 0 || at.live.conditional || (at.live.readers.empty() && at.live.flops > 0))
       continue;  // work on copies or zeros is less, not dead; and what data leave out may be needed
     DeadWork& work = by_readers[at.live.readers];

@@ -149,7 +149,7 @@ inline Seconds p10(const Measurement& row) {
 
 /// An occurrence as one call.
 inline void plan_call(FormPlan& plan, const Occurrence& at, const RowTimes& times, const Ceilings& ceilings) {
-  const Seconds floor = whole_floor(at, cost(at.layer).least_flops, ceilings);
+  const Seconds floor = whole_floor(at, std::max(Flops{}, cost(at.layer).least_flops - at.absorbed), ceilings);
   plan.parts.emplace_back();
   if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
   plan.status.push_back(worst(plan.parts.back()));
