@@ -36,6 +36,13 @@ TEST_CASE("sums of products start with an addend", "[floors]") {
     check_least(model("p = Gemm(x, w, b) y = Add(p, r)", ", float[16, 4] r"),
                 {2 * macs + 16 * 4, 2 * rows + square + bias, rows});
   }
+  SECTION("two products and a bias: one starts with the other, which starts with the bias") {
+    const auto both = model("p = MatMul(x, w) q = MatMul(z, w) a = Add(p, q) y = Add(a, b)", ", float[16, 4] z");
+    CHECK(both.single.dead.empty());
+    check_least(both, {2 * 2 * macs, 2 * rows + square + bias, rows});
+    check_least(model("p = Gemm(x, w, b) q = Gemm(z, w, c) y = Add(p, q)", ", float[16, 4] z"),
+                {2 * 2 * macs, 2 * rows + square + bias, rows});
+  }
   SECTION("behind views and transpositions") {
     check_least(least_layers("(float[16, 4] x, float[4, 2, 8] r) => (float[4, 2, 8] y) <int64[3] s = {2, 8, 4}> { "
                              "p = MatMul(x, w) v = Reshape(p, s) t = Transpose<perm = [2, 0, 1]>(v) y = Add(t, r) }",

@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,9 +22,10 @@ namespace benanza::detail {
 /// Follows the result of one product while each tensor has a single reader.
 class AbsorbedSteps {
  public:
-  /// Adds to `needed` what it leaves out of the needed arithmetic of each layer.
-  AbsorbedSteps(LayerGraph& graph, std::size_t product, std::vector<Flops>& needed)
-      : graph_(graph), product_(product), needed_(needed) {}
+  /// Adds to `needed` what it leaves out of the needed arithmetic of each layer, and to `sums` the results of the
+  /// product to which nothing but constants has been added.
+  AbsorbedSteps(LayerGraph& graph, std::size_t product, std::vector<Flops>& needed, std::set<TensorId>& sums)
+      : graph_(graph), product_(product), needed_(needed), sums_(sums) {}
 
   void absorb() {
     Occurrence& at = graph_.layers[product_];
@@ -36,9 +39,11 @@ class AbsorbedSteps {
         leave_out(product_, added, at.live.made);  // otherwise, it does not count
       if (post->size() > 1 || added == 0) return;
       addend_ = (*post)[0].channel ? Addend::constant : Addend::data;
+      if ((*post)[0].channel) constant_ = {product_, at.inputs.size() - 1};
     }
     TensorId id = at.outputs[0];
     for (auto next = reader(id); next; next = reader(id)) {
+      if (addend_ != Addend::data) sums_.insert(id);
       if (graph_.layers[*next].outputs.size() != 1 || !takes(*next, id)) return;
       id = graph_.layers[*next].outputs[0];
     }
@@ -105,6 +110,7 @@ class AbsorbedSteps {
       const std::size_t shift = step.live.input(2) > 0 ? 2 : 4;  // the combination of the four vectors that is added
       for (std::size_t k = 1; k < step.inputs.size(); ++k)
         if (k != shift || addend_ == Addend::constant) combine(step, k);
+      if (addend_ == Addend::none) constant_ = {layer, shift};
       addend_ = Addend::constant;
       return true;
     }
@@ -115,8 +121,15 @@ class AbsorbedSteps {
     const LayerTensor& other = graph_.tensors[*step.inputs[k]];
     if (step.inputs[0] == step.inputs[1]) return false;
     if (adds(binary->fn)) {
+      if (step.absorbed.value > 0) return true;  // another product starts with this one
+      if (sums_.contains(*step.inputs[k])) {     // this product starts with another one, which starts with constants
+        leave_out(layer, elements_, elements_ > 0 ? made_ / elements_ : 0);
+        if (constant_) combine(graph_.layers[constant_->first], constant_->second);
+        return true;
+      }
       if (!may_add(other.constant)) return false;
       if (addend_ == Addend::constant) combine(step, k);
+      else if (other.constant) constant_ = {layer, k};
       addend_ = other.constant ? Addend::constant : Addend::data;
       leave_out(layer, elements_, elements_ > 0 ? made_ / elements_ : 0);
       return true;
@@ -160,16 +173,19 @@ class AbsorbedSteps {
   LayerGraph& graph_;
   std::size_t product_;
   std::vector<Flops>& needed_;
+  std::set<TensorId>& sums_;
   double elements_ = 0;  ///< of the product's result that a Slice leaves
   double made_ = 0;      ///< as many of them are computed
   Addend addend_ = Addend::none;
-  bool moved_ = false;  ///< the channels are not where the product has them
+  std::optional<std::pair<std::size_t, std::size_t>> constant_{};  ///< layer and operand of the first constant addend
+  bool moved_ = false;                                             ///< the channels are not where the product has them
 };
 
 /// For each layer, how much of its needed arithmetic is absorbed.
 inline std::vector<Flops> absorb_steps(LayerGraph& graph) {
   std::vector<Flops> needed(graph.layers.size());
-  for (std::size_t i = 0; i < graph.layers.size(); ++i) AbsorbedSteps(graph, i, needed).absorb();
+  std::set<TensorId> sums;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) AbsorbedSteps(graph, i, needed, sums).absorb();
   return needed;
 }
 
