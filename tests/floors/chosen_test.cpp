@@ -126,6 +126,13 @@ TEST_CASE("of experts, the best 2 of 4 for each token count", "[floors]") {
                       multiply + "y = ReduceSum<keepdims = 0>(o, a0)"),
                 {router + tokens * chosen + gated + experts + between + sums, reads, writes});
   }
+  SECTION("as Einsums, the last of which adds up the experts") {
+    check_least(
+        model("p = Softmax(v) z = ConstantOfShape<value = float[1] {0}>(s) "
+              "d = ScatterElements<axis = 1>(z, i, p) h = Einsum<equation = \"th,ehf->tef\">(x, w1) r = Relu(h) "
+              "o = Einsum<equation = \"tef,efh->teh\">(r, w2) y = Einsum<equation = \"te,teh->th\">(d, o)"),
+        {router + tokens * chosen * 5 + experts + between + 2 * gated, reads, writes});
+  }
   SECTION("whose gates are sums of one-hot vectors") {
     // Each of two choices of a token multiplies one gate; their sum has two numbers other than 0.
     check_least(model("p = Softmax(v) w = OneHot(i, depth, offon) u = Unsqueeze(p, a2) m = Mul(w, u) "

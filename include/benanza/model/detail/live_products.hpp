@@ -61,12 +61,19 @@ class ProductZeros {
     const std::int64_t depths[2] = {depth_label(labels.a, 0), depth_label(labels.b, 1)};
     picks_[0] = picks_[0] && contains(labels.b, depths[0]);
     picks_[1] = picks_[1] && contains(labels.a, depths[1]);
+    for (std::size_t i = 0; i < 2; ++i)
+      if (depths[0] != depths[1]) few_[i].reset();
     if (bands_[0] && bands_[1] && (depths[0] != depths[1] || depths_[0] != depths_[1] || axis_[0] == axis_[1]))
       bands_[1].reset();
   }
 
   /// Whether input `k` is a table from which the other operand picks: then no read of it is certain.
   [[nodiscard]] bool picks_of(std::size_t k) const { return (k == b_ && picks_[0]) || (k == 0 && picks_[1]); }
+
+  /// The same for rows that the other operand of an Einsum multiplies by 0.
+  void limit(std::size_t k, Box& box) const {
+    if (few_[1 - k] && depth_axis_[k] < box.size()) box[depth_axis_[k]] = common(box[depth_axis_[k]], *few_[1 - k]);
+  }
 
   /// Keeps only the positions of the summed axis at which the other operand of input `k` may differ from 0, for a part
   /// of the result.
@@ -328,6 +335,7 @@ struct EqualAxes {
                     if (zeros.picks_of(k)) return {};
                     Box box = follow(k == 0 ? of_a : of_b, at.x(k), at.y(j), y);
                     for (const auto& axis : summed) axis.limit(k, box);
+                    zeros.limit(k, box);
                     return {box};
                   },
                   .flops =
