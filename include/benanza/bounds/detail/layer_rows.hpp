@@ -91,6 +91,7 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph
         row.cost = cost(part.layer);
         row.direct_floor = layer_floor(part.layer, ceilings);
         row.least_floor = layer_floor(part.layer, ceilings, true);
+        if (!part.best) row.least_floor = std::min(row.least_floor, part.floor);  // its group may absorb more
         row.status = part.status;
         row.reason = part.status == Status::measured ? "" : times.reason(part.signature);
         row.p10 = row.median = part.floor;
