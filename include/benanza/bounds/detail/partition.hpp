@@ -79,7 +79,8 @@ inline Seconds occurrence_floor(const Occurrence& at, const Work& work, const Ce
 inline Seconds whole_floor(const Occurrence& at, Flops flops, const Ceilings& ceilings) {
   return occurrence_floor(at, {flops, at.read_weights, at.read_activations, at.written}, ceilings);
 }
-/// The part of `flops`, which count the direct algorithm without what products absorb, that every known algorithm needs.
+/// The part of `flops`, which count the direct algorithm without what products absorb, that every known algorithm
+/// needs.
 inline Flops least_of(Flops flops, const Layer& layer, Flops absorbed) {
   const Cost c = cost(layer);
   const Flops direct = c.flops - absorbed, least = std::max(Flops{}, c.least_flops - absorbed);

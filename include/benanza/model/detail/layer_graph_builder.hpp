@@ -511,8 +511,8 @@ class LayerGraphBuilder {
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
   std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> their parts, in order
   std::vector<Recurrence> recurrences_{};
-  std::vector<const Node*> nodes_{};                             // layer -> its node
-  std::vector<bool> by_pass_{};  // layer -> whether what it reads of operand 0 depends on the pass number
+  std::vector<const Node*> nodes_{};  // layer -> its node
+  std::vector<bool> by_pass_{};       // layer -> whether what it reads of operand 0 depends on the pass number
   std::vector<Certain> certain_{};
   std::vector<std::optional<Update>> updates_{};  // layer -> the few rows that it changes of an operand
   std::set<TensorId> counters_{};                 // numbers and conditions of passes, which need not be in memory
