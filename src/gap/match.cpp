@@ -96,7 +96,7 @@ class Matcher {
   }
 
  private:
-  /// Gives the layers around those that records serve to these records.
+  /// Assigns unmatched layers around a record's layers to that record.
   void absorb() {
     for (std::size_t r = 0; r < records_.size(); ++r) take_skipped_add(r);
     absorb_groups();

@@ -167,7 +167,7 @@ std::vector<std::string> lower_versions(onnx::ModelProto& model) {
                        "', expected 1 or more");
     if (import.version() <= newest) return;
     std::string warning = "operator set " + std::to_string(import.version()) + " of domain '" + domain +
-                          "' is newer than the newest that is known, read as operator set " + std::to_string(newest);
+                          "' is newer than the newest known one; it is read as operator set " + std::to_string(newest);
     if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(std::move(warning));
     import.set_version(newest);
   };

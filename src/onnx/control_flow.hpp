@@ -11,7 +11,7 @@
 
 namespace benanza::importer {
 
-/// The type and the sizes of a value, which another value gets.
+/// A new value with the type and the sizes of `value`.
 inline Value plain(const Value& value) {
   return {.name = {}, .type = value.type, .dims = value.dims, .data_dependent = value.data_dependent};
 }

@@ -174,7 +174,7 @@ FoldResult slice(const FoldArguments& a) {
   const auto starts = ints_of(a, 1, "starts"), ends = ints_of(a, 2, "ends"),
              steps = a.has(4) ? ints_of(a, 4, "") : std::nullopt;
   const auto axes = ints_of(a, 3, "axes");
-  if (!starts || !ends) throw InputError("starts and ends differ in length");
+  if (!starts || !ends) throw InputError("starts or ends are missing");
   const auto [dims, first, step] = slice_bounds(x.dims, *starts, *ends, axes, steps);
   const Indices strides = strides_of(x.dims);
   return moved(x, dims, [&, &first = first, &step = step](const Indices& at) {

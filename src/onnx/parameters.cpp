@@ -107,13 +107,14 @@ void Builder::warn_of_parameters() {
   }
   const std::string again = "; export the network in training mode to count its own parameters";
   if (folded > 0)
-    graph.warnings.push_back(std::to_string(folded) +
-                             " convolutions have weights that the exporter has computed, as it does to fold batch "
-                             "normalisations" +
-                             again);
+    graph.warnings.push_back(
+        "convolutions with weights that the exporter has computed, as it does to fold batch "
+        "normalisations: " +
+        std::to_string(folded) + again);
   if (!merged.empty())
-    graph.warnings.push_back("layers share " + std::to_string(merged.size()) +
-                             " vectors of ones or zeros: the exporter has merged equal parameters" + again);
+    graph.warnings.push_back(
+        "vectors of ones or zeros that layers share, since the exporter has merged equal parameters: " +
+        std::to_string(merged.size()) + again);
 }
 
 }  // namespace benanza::importer

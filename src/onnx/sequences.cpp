@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences whose tensors are known before a request: what takes tensors from them reads the tensors themselves.
+// Sequences whose tensors are known before a request: nodes that take a tensor from one
+// read that tensor directly.
 #include "build.hpp"
 #include "inline_functions.hpp"
 #include "proto.hpp"
@@ -108,8 +109,8 @@ bool Builder::visit_sequence(Step& step) {
     if (!literal || literal->ints.size() != 1) return std::nullopt;
     const std::int64_t at = literal->ints[0] + (literal->ints[0] < 0 ? static_cast<std::int64_t>(size) : 0);
     if (at < 0 || at > last)
-      throw InputError("place " + std::to_string(literal->ints[0]) + " in a sequence of " + std::to_string(size) +
-                       " tensors");
+      throw InputError("place " + std::to_string(literal->ints[0]) + " is outside of a sequence of length " +
+                       std::to_string(size));
     return at;
   };
   std::optional<std::vector<ValueId>> tensors;

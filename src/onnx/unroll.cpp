@@ -18,7 +18,7 @@ constexpr std::int64_t most_passes = 1024;                // of one loop
 constexpr std::int64_t most_nodes = 10'000;               // of the passes of all loops
 constexpr std::int64_t most_loops = 64, least_loops = 8;  // in place of the other passes
 
-/// Nodes that a visit of a body visits.
+/// Nodes of a body, with those of its bodies.
 std::int64_t node_count(const onnx::GraphProto& body) {
   std::int64_t count = body.node_size();
   for (const auto& node : body.node())

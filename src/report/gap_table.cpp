@@ -80,7 +80,7 @@ class Table {
     if (const auto share = gap_.explained()) out_ << fmt::format("explained: {:.0f} % of the gap\n", 100 * *share);
     for (const GapGroup& group : gap_.groups)
       if (!group.explains())
-        out_ << fmt::format("not explained: {} of {} records for {} calls of the bound, from {} on\n",
+        out_ << fmt::format("not explained: {} of {} records for {} calls of the bound, starting with {}\n",
                             time_text(group.excess()), group.records.size(), group.signatures.size(), group.name);
     matches();
     phases();

@@ -202,6 +202,20 @@ Json sweeps_json(const std::vector<Sweep>& sweeps) {
   return result;
 }
 
+namespace {
+
+Json floor_exceptions_json(const Analysis& a) {
+  Json result = Json::array();
+  for (const auto& each : a.floor_exceptions)
+    result.push_back({{"node", each.node},
+                      {"kind", each.kind},
+                      {"flops", number(each.flops.value)},
+                      {"bytes", number(each.bytes.value)}});
+  return result;
+}
+
+}  // namespace
+
 Json summary_json(const Analysis& a) {
   // Rungs that this program does not measure are null: an unknown rung is never 0.
   Json bounds = Json::object(), medians = Json::object(), uncertainty = Json::object(), raised = Json::object();
@@ -243,6 +257,7 @@ Json summary_json(const Analysis& a) {
                {"raised_ms", raised},
                {"common_rounds", a[RungName::library].common_rounds}};
   if (!saving.empty()) summary["saves_multiplications"] = std::move(saving);
+  if (!a.floor_exceptions.empty()) summary["floor_exceptions"] = floor_exceptions_json(a);
   return summary;
 }
 
@@ -257,22 +272,11 @@ Json dead_work_json(const Analysis& a) {
   return result;
 }
 
-Json floor_exceptions_json(const Analysis& a) {
-  Json result = Json::array();
-  for (const auto& each : a.floor_exceptions)
-    result.push_back({{"node", each.node},
-                      {"kind", each.kind},
-                      {"flops", number(each.flops.value)},
-                      {"bytes", number(each.bytes.value)}});
-  return result;
-}
-
 Json model_json(const Analysis& a) {
   Json result = summary_json(a), rows = Json::array();
   for (const auto& row : a.rows) rows.push_back(row_json(row));
   result["rows"] = rows;
   if (!a.dead.empty()) result["dead_work"] = dead_work_json(a);
-  if (!a.floor_exceptions.empty()) result["floor_exceptions"] = floor_exceptions_json(a);
   for (const auto& row : a.bound_rows) result["bound_rows"].push_back(row_json(row));
   for (const auto& [key, time] : a.reference) result["reference_ms"][key] = ms(time);
   return result;

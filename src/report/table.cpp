@@ -109,7 +109,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
   if (a.direct_floor && a[RungName::model_floor].bound && *a.direct_floor > *a[RungName::model_floor].bound)
     out << fmt::format("  direct algorithms alone: at least {}{}\n", time_text(*a.direct_floor),
                        any_saves ? " (plans with W go below)" : "");
-  if (any_saves) out << "  W plans of it save multiplications (Winograd, FFT)\n";
+  if (any_saves) out << "  W: some plans save multiplications (Winograd, FFT)\n";
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 
@@ -183,7 +183,7 @@ void floor_exceptions(std::ostream& out, const Analysis& a, const TableOptions& 
     const FloorException& each = a.floor_exceptions[i];
     std::string most = each.flops.value > 0 ? scaled(each.flops.value) + "FLOP" : "";
     if (each.bytes.value > 0) most += (most.empty() ? "" : ", ") + scaled(each.bytes.value) + "B";
-    out << fmt::format("  floor too high by at most {}: '{}', {}\n", most, clipped(each.node, 40), each.kind);
+    out << fmt::format("  floor at most {} too high at '{}':\n    {}\n", most, clipped(each.node, 40), each.kind);
   }
   if (shown < a.floor_exceptions.size())
     out << fmt::format("    ({} more: --all)\n", a.floor_exceptions.size() - shown);

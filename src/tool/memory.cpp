@@ -191,7 +191,7 @@ std::optional<TimesOf> times_of(const MemoryCommand& options) {
     made.device = run.machine.device;
     made.text = "the roofline of " + made.device + ", declared by " + options.machine;
     made.memory = run.machine.memory;
-    made.analysis = {.threads = 1, .analytic = true};
+    made.analysis = {.threads = 1, .analytic = true, .direct = true};
     made.rung = RungName::roofline;
     made.results.add(std::move(run));
     return made;

@@ -64,7 +64,7 @@ TimesOf times_of(const ScaleCommand& options) {
   if (!options.machine.empty()) {
     Run run = read_machine_file(options.machine);
     result.text = "the roofline of " + run.machine.device + ", declared by " + options.machine;
-    result.analysis = {.threads = 1, .analytic = true};
+    result.analysis = {.threads = 1, .analytic = true, .direct = true};
     result.results.add(std::move(run));
   } else {
     StoredResults stored = load_results(options.results, {});

@@ -584,7 +584,7 @@ class Cli(unittest.TestCase):
         frozen = run("memory", model, "--training", "--frozen", "features.0.weight", "--frozen", "features.0.bias", "--capacity", "16GB", "--json", "-")
         self.assertEqual(json.loads(frozen.stdout)["models"][0]["parameters"], 138_357_544 - 64 * 27 - 64)  # torchvision's count, less the first convolution
         self.assertIn("--frozen features.0.weight --frozen features.0.bias", json.loads(frozen.stdout)["models"][0]["options"])
-        self.fails(1, ["vgg16", "no parameter is named 'absent'"], "layers", model, "--training", "--frozen", "absent")
+        self.fails(1, ["vgg16", "--frozen names 'absent', but no parameter has this name"], "layers", model, "--training", "--frozen", "absent")
         self.fails(2, ["--frozen", "--training"], "layers", model, "--frozen", "features.0.weight")
         self.fails(1, ["loop_known_trip_count", "no floating-point parameters"], "layers", hard / "loop_known_trip_count.onnx", "--training")
 
@@ -1139,7 +1139,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         marked = re.findall(r"^  (library[a-z ]*?)  .* W$", result.stdout, re.MULTILINE)
         self.assertEqual(marked, ["library fused parallel", "library fused", "library fused resident"])
-        self.assertIn("\n  W plans of it save multiplications (Winograd, FFT)\n", result.stdout)
+        self.assertIn("\n  W: some plans save multiplications (Winograd, FFT)\n", result.stdout)
         self.assertRegex(result.stdout, r"\n  direct algorithms alone: at least [0-9.]+ [mu]s \(plans with W go below\)\n")
         (model,) = json.loads((self.at / "bound.json").read_text())["models"]
         self.assertEqual(model["saves_multiplications"], ["library_fused_parallel", "library_fused", "library_fused_resident"])

@@ -19,7 +19,7 @@ FloorException only_exception(const ModelLayers& model) {
   return model.single.exceptions[0];
 }
 
-TEST_CASE("two linear layers without a function between them", "[floors]") {
+TEST_CASE("two linear layers without a function between them are named", "[floors]") {
   SECTION("32 x 64 by 64 x 8 are 32 x 8 for 16 rows") {
     const std::vector<Stored> weights{{"a", f32, {32, 64}}, {"b", f32, {64, 8}}, {"c", f32, {64}}};
     const auto model = [&](const std::string& between) {
@@ -46,7 +46,7 @@ TEST_CASE("two linear layers without a function between them", "[floors]") {
   }
 }
 
-TEST_CASE("latent attention", "[floors]") {
+TEST_CASE("latent attention is named, with the work that another order saves", "[floors]") {
   // 4 heads of depth 16; 1 query and 256 latent vectors of 32 numbers. As it is written, the keys take 256 x 32 x 64
   // multiply-adds and the scores 4 x 16 x 256. An engine multiplies the query by the weights, 4 x 16 x 32, and the
   // result by the latent vectors, 4 x 32 x 256.
@@ -58,7 +58,7 @@ TEST_CASE("latent attention", "[floors]") {
   CHECK(only_exception(model).flops.value == 2 * (256 * 32 * 64 + 4 * 16 * 256 - 4 * 16 * 32 - 4 * 32 * 256));
 }
 
-TEST_CASE("branches that merge", "[floors]") {
+TEST_CASE("branches whose weights can be added are named", "[floors]") {
   const auto found = only_exception(
       least_layers("(float[16, 32] x) => (float[16, 8] y) { p = MatMul(x, a) q = MatMul(x, b) y = Add(p, q) }",
                    {{"a", f32, {32, 8}}, {"b", f32, {32, 8}}}));
@@ -69,7 +69,7 @@ TEST_CASE("branches that merge", "[floors]") {
             .single.exceptions.empty());
 }
 
-TEST_CASE("more indices than are followed", "[floors]") {
+TEST_CASE("a Gather with more indices than are followed is named", "[floors]") {
   // 10,000 of 20,000 results of a function.
   const auto found =
       only_exception(least_layers("(float[20000] x) => (float[10000] y) { r = Relu(x) y = Gather(r, i) }",
@@ -78,7 +78,7 @@ TEST_CASE("more indices than are followed", "[floors]") {
   CHECK(found.bytes.value == 10000 * 4);
 }
 
-TEST_CASE("a constant mask", "[floors]") {
+TEST_CASE("a constant mask that is no band is named", "[floors]") {
   // 2 heads, 16 queries and keys of depth 8. The mask is not a band.
   const auto model = least_layers(
       "(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => "

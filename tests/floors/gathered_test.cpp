@@ -29,7 +29,7 @@ std::string positions(int taps, int places) {
   return text + "}";
 }
 
-TEST_CASE("windows that two Gathers take from an image", "[floors]") {
+TEST_CASE("windows that two Gathers take count each element of the image once", "[floors]") {
   // As PyTorch exports unfold: rows, then columns, then one column of a matrix for each window. 4 channels, 8 results.
   const auto unfolded = [](int side, int taps, int pad, const std::string& function = "") {
     const int places = side + 2 * pad - taps + 1;
@@ -61,7 +61,7 @@ TEST_CASE("windows that two Gathers take from an image", "[floors]") {
   }
 }
 
-TEST_CASE("rows that a matrix of indices names several times", "[floors]") {
+TEST_CASE("rows that indices name several times are computed once", "[floors]") {
   // 9 rows of 16 numbers; 3 x 7 indices.
   const auto model = [](const std::string& nodes, const std::string& result) {
     return least_layers("(float[9, 16] x) => (float[" + result + "] y) <" + positions(3, 7) +
@@ -81,7 +81,7 @@ TEST_CASE("rows that a matrix of indices names several times", "[floors]") {
   }
 }
 
-TEST_CASE("weights that are stored as indices of a table", "[floors]") {
+TEST_CASE("weights stored as indices are read as indices and a table", "[floors]") {
   // 128 x 128 weights, one byte each, and the table of 256 floats.
   constexpr double x = 128 * 4, table = 256 * 4, macs = 128 * 128;
   const auto model = [](const std::string& weights, onnx::TensorProto::DataType type, double bytes, int entries = 256) {
@@ -105,7 +105,7 @@ TEST_CASE("weights that are stored as indices of a table", "[floors]") {
   }
 }
 
-TEST_CASE("positions in the file", "[floors]") {
+TEST_CASE("many indices in the file are data, and group numbers are not", "[floors]") {
   SECTION("many indices are data: 9 bits name one of 512 rows") {
     check_least(least_layers("(float[512, 4] x) => (float[10000, 4] y) { r = Relu(x) y = Gather(r, i) }",
                              {{"i", onnx::TensorProto::INT64, {10000}, 8}}),

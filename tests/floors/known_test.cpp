@@ -85,7 +85,7 @@ TEST_CASE("a crop counts what it keeps", "[floors]") {
   }
 }
 
-TEST_CASE("phases of a dilated convolution", "[floors]") {
+TEST_CASE("phases of a dilated convolution count only taps inside the image", "[floors]") {
   // 3 x 3 taps with 4 places between two of them, 14 x 14 places, 4 channels to 8. The first 4 and the last 4 places
   // lack a tap: 14 + 10 + 10 = 34 along each axis. The phases are padded to 6 x 6 places and computed at 4 x 4; some of
   // these lie outside of the result.

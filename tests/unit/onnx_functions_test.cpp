@@ -53,7 +53,7 @@ TEST_CASE("The nodes of a function have the operator set that the function impor
   CHECK(graph.nodes[2].opset == 17);
 }
 
-TEST_CASE("Names in a function do not meet those of the model", "[onnx]") {
+TEST_CASE("Names in a function do not collide with names of the model", "[onnx]") {
   const Graph graph = import_model(parse_model(R"(
       g (float[4] x, bool c) => (float[4] y, float[4] z, float[4] u)
       { t = Relu(x) y, unused = lib.f(t, c) z, u = lib.f(x, c) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes tensors from a sequence whose tensors are known reads the tensors themselves.
+// Nodes that take a tensor from a sequence whose tensors are known read that tensor directly.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 #include <benanza/onnx.hpp>
@@ -29,7 +29,7 @@ TEST_CASE("A place beyond a sequence is refused", "[onnx]") {
                    "g (float[2] a) => (float[2] y) <int64 i = {1}> "
                    "{ s = SequenceConstruct(a) y = SequenceAt(s, i) }");
              }),
-             Catch::Contains("place 1 in a sequence of 1 tensors"));
+             Catch::Contains("place 1 is outside of a sequence of length 1"));
 }
 
 TEST_CASE("Tensors are inserted into sequences and erased from them", "[onnx]") {

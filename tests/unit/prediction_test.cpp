@@ -83,7 +83,7 @@ TEST_CASE("without rows of the target FLOPs and bytes decide, and an interval sa
   CHECK(on_b.throughput_per_cost().value() == Approx(3600 / 0.0198651 / 2).epsilon(1e-4));
 }
 
-TEST_CASE("more clock can take longer: it moves the share of the time that memory determines") {
+TEST_CASE("a higher clock can give a longer prediction") {
   // Half a FLOP per byte, as above. 4 GHz: the ridge is 51.2, 1 - g = 0.499756 / 102.4, T = 10 ms x 4^-(1-g). 8 GHz: 1
   // - g is half of that, T = 10 ms x 8^-(1-g).
   const ModelLayers model = product(4096);

@@ -77,7 +77,7 @@ TEST_CASE("with a fixed weight, more bandwidth, processors or clock never takes 
   }
 }
 
-TEST_CASE("with the weight of the target, more clock takes longer where arithmetic outgrows memory by more than e") {
+TEST_CASE("with the weight of the target, a higher clock takes longer if arithmetic outgrows memory by more than e") {
   // The derivative of ln(T_d / T_o) by the logarithm of the clock is (1 - g)(L - 1) below the ridge, where L is the
   // logarithm of the ratio by which arithmetic outgrows memory.
   const double intensity = 2;

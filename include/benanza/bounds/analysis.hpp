@@ -100,6 +100,7 @@ struct AnalysisOptions {
   std::vector<std::string> backends{};  ///< empty: all
   bool candidates = false;              ///< fill in every row of each layer, not only the best
   bool analytic = false;                ///< only the model floor and the roofline rungs: every layer is modelled
+  bool direct = false;  ///< times of modelled layers and the rooflines count direct algorithms: for estimates of times
 };
 
 struct Analysis {

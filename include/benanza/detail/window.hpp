@@ -82,8 +82,7 @@ struct Window {
   }
 
  private:
-  /// Those of the first `count` output positions at which tap `k` reads a real element: from the first to before the
-  /// second number.
+  /// The range [first, second) of the first `count` output positions at which tap `k` reads a real element.
   [[nodiscard]] constexpr std::pair<std::int64_t, std::int64_t> in_range_positions(std::int64_t k,
                                                                                    std::int64_t count) const {
     const std::int64_t offset = k * dilation - pad_begin;  // reads o * stride + offset

@@ -11,7 +11,7 @@ namespace benanza {
 /// Floors do not trace this. They may be too high by at most these amounts, in all passes together.
 struct FloorException {
   std::string node{};  ///< the node whose work is counted
-  std::string kind{};  ///< `two products without a function between them`
+  std::string kind{};  ///< why: "its weights and those of 'x' can be multiplied in advance"
   Flops flops{};
   Bytes bytes{};
 };

@@ -267,15 +267,7 @@ class LiveElements {
     for (const auto& input : node.inputs)
       if (input) values[*input].conditional = values[*input].conditional || conditional;
     if (!any) share.flops = 0;
-    const auto taken = any && node.has_output(0)
-                           ? detail::taken_from_sequence(graph, node, values[*node.outputs[0]].part)
-                           : std::nullopt;
-    if (taken) {
-      Needed needed{.part = taken->second, .readers = readers, .conditional = conditional};
-      if (!needed.part.is_whole()) needed.readers.insert(reading(node, needed.part));
-      need(graph, values, taken->first, needed);
-    }
-    if (!any || taken || detail::asks_for_no_element(node)) {
+    if (!any || detail::asks_for_no_element(node)) {
       share.inputs.assign(node.inputs.size(), 0);
       return;
     }

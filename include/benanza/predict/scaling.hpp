@@ -33,9 +33,9 @@ struct DeviceRates {
 }
 
 /// T_d / T_o = (D_o/D_d)^g (S_o/S_d C_o/C_d)^(1-g), for a layer of many waves. With a fixed weight, it falls with each
-/// rate of the target. The weight of a target is not fixed: more clock moves its ridge, so that memory determines more
-/// of the time, and if the target is faster than the origin in arithmetic by more than e times what it is in memory,
-/// the predicted time rises. In the same way, it may rise with the bandwidth.
+/// rate of the target. The weight of a target is not fixed: a higher clock moves its ridge, so that memory determines
+/// more of the time, and if the target is faster than the origin in arithmetic by more than e times what it is in
+/// memory, the predicted time rises. In the same way, it may rise with the bandwidth.
 [[nodiscard]] inline double large_wave_ratio(const DeviceRates& from, const DeviceRates& to, double weight) {
   return std::pow(from.bandwidth.value / to.bandwidth.value, weight) *
          std::pow(from.processors * from.rate / (to.processors * to.rate), 1 - weight);

@@ -104,7 +104,7 @@ class TrainingBuilder {
     }
     for (const std::string& name : options_.frozen)
       if (!frozen_.contains(name))
-        throw InputError("training: no parameter is named '" + name + "': it cannot be frozen");
+        throw InputError("training: --frozen names '" + name + "', but no parameter has this name");
     if (parameters_.empty() && !any)
       throw InputError(frozen_.empty() ? "training: the model has no floating-point parameters"
                                        : "training: all parameters are frozen");

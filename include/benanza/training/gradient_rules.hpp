@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// THE list of gradients: an operator, its rule, and the inputs that it differentiates.
+// The list of gradients: an operator, its rule, and the inputs that it differentiates.
 #pragma once
 
 #include <benanza/detail/node.hpp>

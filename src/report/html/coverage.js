@@ -26,5 +26,6 @@ function coverageSection(model) {
   return section("Coverage", "Occurrences of layers: measured by a library call, modelled by their FLOPs and bytes where no library has one, free by rule, or missing.",
     el("div", { class: "columns" }, coverageOf("layer by layer", model.coverage), coverageOf("fused", model.coverage_fused)),
     textList("missing: the bounds lack these", model.missing, true), textList("modelled", modelled, false),
-    textList("branches of If", model.choices, false));
+    textList("branches of If", model.choices, false),
+    textList("what the floor may count too much", (model.floor_exceptions || []).map((each) => `${each.node}: ${each.kind}`), false));
 }

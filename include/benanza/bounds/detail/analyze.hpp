@@ -97,9 +97,10 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   const RowTimes times = options.analytic ? RowTimes("nothing is measured: the analytic rungs alone")
                                           : RowTimes(results, needed, result.threads, options.backends);
   const bool device = result.machine.is_device();
-  const FormPlans bound_plans = plan_forms(model, times, result.ceilings, Figure::bound);
+  const FloorInput floors{result.ceilings, options.direct};
+  const FormPlans bound_plans = plan_forms(model, times, floors, Figure::bound);
   std::optional<FormPlans> with_launches;
-  if (device) with_launches = plan_forms(model, times, result.ceilings, Figure::expected);
+  if (device) with_launches = plan_forms(model, times, floors, Figure::expected);
   const FormPlans& plans = with_launches ? *with_launches : bound_plans;
 
   std::set<std::string> unique;

@@ -46,9 +46,9 @@ struct LadderInput {
 // The relations between rungs.
 
 enum class Kept : std::uint8_t {
-  raised,   ///< what bounds more engines bounds these, too: the higher rung is raised
-  lowered,  ///< the higher rung's way to run the model is one of the lower rung's ways: the lower rung is lowered
-  checked,  ///< by the times as they are: scripts/check-measurements checks it
+  raised,   ///< a bound for more engines also bounds fewer: the higher rung is raised
+  lowered,  ///< every schedule of the higher rung is also one of the lower rung: the lower rung is lowered
+  checked,  ///< only scripts/check-measurements checks it
 };
 /// `low` is at most `high`.
 struct Relation {

@@ -58,16 +58,22 @@ struct FormPlan {
 /// The key of a layer in results.
 [[nodiscard]] std::string text_of(const Layer& layer);
 
-[[nodiscard]] FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings);
+/// What the floors of a plan are computed with.
+struct FloorInput {
+  const Ceilings& ceilings;
+  bool direct = false;  ///< direct algorithms alone count (AnalysisOptions::direct)
+};
+
+[[nodiscard]] FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const FloorInput& floors);
 [[nodiscard]] FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                                  const RowTimes& times, const Ceilings& ceilings, Figure figure, Weights weights);
+                                  const RowTimes& times, const FloorInput& floors, Figure figure, Weights weights);
 
 /// The cheapest partitions of both forms for one figure.
 struct FormPlans {
   FormPlan single{}, fused{};
   FormPlan resident{};  ///< fused, if no weights are in the caches
 };
-[[nodiscard]] FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings,
+[[nodiscard]] FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const FloorInput& floors,
                                    Figure figure);
 
 /// Analytic time of an occurrence with that work: movement is free, since a consumer could have read through it.
@@ -86,11 +92,11 @@ inline Flops least_of(Flops flops, const Layer& layer, Flops absorbed) {
   const Flops direct = c.flops - absorbed, least = std::max(Flops{}, c.least_flops - absorbed);
   return direct.value > 0 ? flops * (least / direct) : flops;
 }
-inline Seconds needed_floor(const Occurrence& at, const Ceilings& ceilings, bool with_weights) {
+inline Seconds needed_floor(const Occurrence& at, const FloorInput& floors, bool with_weights) {
   Work work = at.needed;
-  work.flops = least_of(work.flops, at.layer, at.absorbed);
+  work.flops = least_of(work.flops, at.layer, at.absorbed, floors.direct);
   if (!with_weights) work.weights = {};
-  return occurrence_floor(at, work, ceilings);
+  return occurrence_floor(at, work, floors.ceilings);
 }
 
 /// A layer is modelled if no library runs it and it has an arithmetic floor: without a peak it would be a bound of
@@ -149,33 +155,34 @@ inline Seconds p10(const Measurement& row) {
 }
 
 /// An occurrence as one call.
-inline void plan_call(FormPlan& plan, const Occurrence& at, const RowTimes& times, const Ceilings& ceilings) {
-  const Seconds floor = whole_floor(at, std::max(Flops{}, cost(at.layer).least_flops - at.absorbed), ceilings);
+inline void plan_call(FormPlan& plan, const Occurrence& at, const RowTimes& times, const FloorInput& floors) {
+  const Seconds floor = whole_floor(
+      at, least_of(cost(at.layer).flops - at.absorbed, at.layer, at.absorbed, floors.direct), floors.ceilings);
   plan.parts.emplace_back();
-  if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, ceilings, floor));
+  if (!is_free(at.layer)) plan.parts.back().push_back(make_part(at.layer, times, floors.ceilings, floor));
   plan.status.push_back(worst(plan.parts.back()));
   plan.whole_floors.push_back(floor);
-  plan.floors.push_back(needed_floor(at, ceilings, true));
-  plan.floors_without_weights.push_back(needed_floor(at, ceilings, false));
-  plan.flops.push_back(least_of(at.needed.flops, at.layer, at.absorbed).value);
+  plan.floors.push_back(needed_floor(at, floors, true));
+  plan.floors_without_weights.push_back(needed_floor(at, floors, false));
+  plan.flops.push_back(least_of(at.needed.flops, at.layer, at.absorbed, floors.direct).value);
   plan.direct_flops.push_back(at.needed.flops.value);
 }
 
-inline FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const Ceilings& ceilings) {
+inline FormPlan plan_single(const LayerGraph& graph, const RowTimes& times, const FloorInput& floors) {
   FormPlan plan;
-  for (const auto& at : graph.layers) plan_call(plan, at, times, ceilings);
+  for (const auto& at : graph.layers) plan_call(plan, at, times, floors);
   return plan;
 }
 
 inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, const FormPlan& single_plan,
-                           const RowTimes& times, const Ceilings& ceilings, Figure figure, Weights weights) {
+                           const RowTimes& times, const FloorInput& floors, Figure figure, Weights weights) {
   const auto time_of_part = [&](const Part& part) {
     return weights == Weights::cold ? part.cold_time(figure) : part.time(figure);
   };
   FormPlan plan;
   for (const auto& at : fused.layers) {
     if (at.members.empty()) {
-      plan_call(plan, at, times, ceilings);
+      plan_call(plan, at, times, floors);
       continue;
     }
     std::vector<Prefix> done(at.members.size() + 1);
@@ -190,10 +197,11 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
       direct_flops += single_plan.direct_flops[member];
     }
     if (at.members.size() > 1 || !at.pieces.empty()) {
-      whole = std::min(whole, whole_floor(at, least_of(group_flops(at, single), at.layer, at.absorbed), ceilings));
-      floor = std::min(floor, needed_floor(at, ceilings, true));
-      floor_without = std::min(floor_without, needed_floor(at, ceilings, false));
-      flops = std::min(flops, least_of(at.needed.flops, at.layer, at.absorbed).value);
+      whole = std::min(whole, whole_floor(at, least_of(group_flops(at, single), at.layer, at.absorbed, floors.direct),
+                                          floors.ceilings));
+      floor = std::min(floor, needed_floor(at, floors, true));
+      floor_without = std::min(floor_without, needed_floor(at, floors, false));
+      flops = std::min(flops, least_of(at.needed.flops, at.layer, at.absorbed, floors.direct).value);
       direct_flops = std::min(direct_flops, at.needed.flops.value);
     }
     bool untried = false;
@@ -202,8 +210,9 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
       if (done[i].reachable) {
         for (const auto& piece : at.pieces) {
           if (piece.first != i) continue;
-          Part part = make_part(piece.layer, times, ceilings,
-                                piece.count == at.members.size() ? whole : layer_floor(piece.layer, ceilings, true));
+          Part part = make_part(
+              piece.layer, times, floors.ceilings,
+              piece.count == at.members.size() ? whole : layer_floor(piece.layer, floors.ceilings, !floors.direct));
           part.node = node;
           part.first = i;
           part.count = piece.count;
@@ -240,10 +249,10 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
   return plan;
 }
 
-inline FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const Ceilings& ceilings, Figure figure) {
-  FormPlans plans{.single = plan_single(model.single, times, ceilings)};
+inline FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const FloorInput& floors, Figure figure) {
+  FormPlans plans{.single = plan_single(model.single, times, floors)};
   const auto fused = [&](Weights weights) {
-    return plan_fused(model.fused, model.single, plans.single, times, ceilings, figure, weights);
+    return plan_fused(model.fused, model.single, plans.single, times, floors, figure, weights);
   };
   plans.fused = fused(Weights::cached);
   plans.resident = fused(Weights::cold);

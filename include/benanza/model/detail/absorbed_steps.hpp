@@ -64,7 +64,7 @@ class AbsorbedSteps {
     at.live.inputs[k] = 0;
   }
 
-  /// The steps that the product itself does. Null for another layer.
+  /// The steps that the product itself does. Null for other layers.
   [[nodiscard]] const Epilogue* epilogue() const {
     const Layer& layer = graph_.layers[product_].layer;
     if (const auto* conv = std::get_if<op::Conv>(&layer)) return &conv->post;
@@ -175,7 +175,7 @@ class AbsorbedSteps {
   std::vector<Flops>& needed_;
   std::set<TensorId>& sums_;
   double elements_ = 0;  ///< of the product's result that a Slice leaves
-  double made_ = 0;      ///< as many of them are computed
+  double made_ = 0;      ///< how many of them are computed
   Addend addend_ = Addend::none;
   std::optional<std::pair<std::size_t, std::size_t>> constant_{};  ///< layer and operand of the first constant addend
   bool moved_ = false;                                             ///< the channels are not where the product has them

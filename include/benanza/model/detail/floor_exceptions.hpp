@@ -128,7 +128,7 @@ class FloorExceptions {
       const std::int64_t free = k == 1 ? product->m() : product->n(), own = k == 1 ? product->n() : product->m();
       const double other = 2.0 * static_cast<double>(element_count(product->batch())) * static_cast<double>(free) *
                            static_cast<double>(inner->k()) * static_cast<double>(product->k() + own);
-      add(second, "the other operand of it can be multiplied by the weights of '" + at(*first).nodes.front() + "'",
+      add(second, "its other operand can be multiplied by the weights of '" + at(*first).nodes.front() + "' first",
           needed(*first) + needed(second) - other);
     }
   }

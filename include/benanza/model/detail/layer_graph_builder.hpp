@@ -189,8 +189,8 @@ class LayerGraphBuilder {
         if (node.outputs[i] && node.has_input(k))
           cached_[tensor(graph, scope, *node.outputs[i])].push_back(tensor(graph, scope, *node.inputs[k]));
     if (op::Attention::is_filled_by_data(node, graph))
-      result_.unknown.push_back("how much of the cache of '" + node.name + "' (" + node.op_type +
-                                ") is filled depends on data: floors count one key, the rungs of libraries all keys");
+      result_.unknown.push_back("data decide how full the cache of '" + node.name + "' (" + node.op_type +
+                                ") is: floors count one key, library rungs a full cache");
   }
 
   /// False if sizes become unknown at this node: it makes such a value, or reads one computed from constants.
@@ -257,8 +257,8 @@ class LayerGraphBuilder {
     const std::string title = "'" + node.name + "' (" + node.op_type + ")";
     if (node.attributes.contains("changes_sizes"))
       result_.unknown.push_back("the sizes in " + title + " change from pass to pass: " +
-                                (node.trip_count ? "the passes that are left count like the first of them"
-                                                 : "of the passes that are left, one is counted"));
+                                (node.trip_count ? "the remaining passes count like the first of them"
+                                                 : "only one of the remaining passes counts"));
     else if (!node.trip_count)
       result_.unknown.push_back(
           "trip count of " + title +

@@ -17,7 +17,7 @@
 
 namespace benanza::detail {
 
-/// A share of the passes is not exact.
+/// Shares of passes are rounded.
 inline constexpr double rounding_of_passes = 1e-6;
 
 /// Whether a layer passes on only a part of its first operand.

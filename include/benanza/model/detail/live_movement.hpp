@@ -67,9 +67,9 @@ namespace benanza::detail {
   return bits(graph.value(id).type);
 }
 
-/// The share of constant positions, such as the indices of a Gather, that has to be read as data. Nothing of a few
-/// positions or of evenly increasing ones, which a program has in its code. Otherwise, as many bits of each as numbers
-/// below the size of the axis need.
+/// The share of constant positions, such as the indices of a Gather, that has to be read as data. Zero for few
+/// positions and for evenly increasing ones, which are part of a program's code. Otherwise, as many bits of each as
+/// numbers below the size of the axis need.
 [[nodiscard]] inline double read_positions(const SizedNode& at) {
   constexpr double most_bytes_in_code = 4096;
   static const std::set<std::string_view> placed{"Gather",  "GatherND",        "GatherElements",

@@ -5,7 +5,6 @@
 #include <benanza/model/graph.hpp>
 #include <benanza/training/detail/expand_attention.hpp>
 #include <benanza/training/detail/fold_activations.hpp>
-#include <benanza/training/detail/fold_sequences.hpp>
 #include <benanza/training/detail/fold_slices.hpp>
 #include <benanza/training/detail/fold_transposes.hpp>
 #include <benanza/training/detail/frozen_normalization.hpp>
@@ -64,7 +63,6 @@ inline void keep_steps(Graph& graph, Node& node) {
   fold_activations(graph);
   fold_transposes(graph);
   fold_slices(graph);
-  fold_sequences(graph);
   std::vector<ValueId> buffers = FrozenNormalizations(graph).constants();
   for (Node& node : graph.nodes) {
     if (!node.domain.empty() || !node.has_input(0)) continue;
