@@ -87,7 +87,8 @@ inline Seconds whole_floor(const Occurrence& at, Flops flops, const Ceilings& ce
 }
 /// The part of `flops`, which count the direct algorithm without what products absorb, that every known algorithm
 /// needs.
-inline Flops least_of(Flops flops, const Layer& layer, Flops absorbed) {
+inline Flops least_of(Flops flops, const Layer& layer, Flops absorbed, bool direct_alone) {
+  if (direct_alone) return flops;
   const Cost c = cost(layer);
   const Flops direct = c.flops - absorbed, least = std::max(Flops{}, c.least_flops - absorbed);
   return direct.value > 0 ? flops * (least / direct) : flops;
