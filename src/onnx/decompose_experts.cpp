@@ -113,7 +113,8 @@ class Experts {
     for (const std::size_t stored : {i, scales}) {
       Value part = graph_.input(node_, stored);
       part.dims[0] = chosen_;
-      graph_.values[made].origins.push_back(parts_.constant(part.dims, {}, part.type));
+      const ValueId origin = parts_.constant(part.dims, {}, part.type);
+      graph_.values[made].origins.push_back(origin);
     }
     return made;
   }

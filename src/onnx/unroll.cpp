@@ -233,15 +233,14 @@ void Builder::unroll(Step& step, const onnx::GraphProto& body) {
   };
   const std::int64_t of_pass = std::max<std::int64_t>(1, node_count(body)),
                      room = std::max<std::int64_t>(0, most_nodes - unrolled_nodes_);
-  const std::int64_t most = std::min(most_passes, room / of_pass),
-                     exact = left <= most ? left : std::max<std::int64_t>(3, most / 2);
+  const std::int64_t most = std::min(most_passes, room / of_pass), exact = left <= most ? left : most / 2;
   std::unique_ptr<Frame> frame;
   const auto settles = [&] {
     frame = build_pass(step, body, loop.around, sizes());
     return !change_of_sizes(step).any;
   };
   bool settled = false, may_settle = true;
-  while (left > 0 && loop.passes < exact && !settled) {
+  while (left > 0 && loop.passes < exact && unrolled_nodes_ < most_nodes && !settled) {
     const std::vector<Dims> before = sizes();
     try {
       add_pass(step, loop);
@@ -260,7 +259,8 @@ void Builder::unroll(Step& step, const onnx::GraphProto& body) {
     const SizeChange change = change_of_sizes(step);
     const std::int64_t loops = std::clamp(most / 2, least_loops, most_loops), each = left / loops | 1;
     constexpr std::int64_t countable = std::int64_t{1} << 32;
-    bool steady = change.is_known && change.grows != change.shrinks && left <= countable;
+    bool steady =
+        unrolled_nodes_ < most_nodes && change.is_known && change.grows != change.shrinks && left <= countable;
     while (steady && left > 0) {  // the last pass alone, so that the results have their sizes
       const std::int64_t count = left == 1 ? 1 : std::min(each, left % 2 == 0 ? left - 1 : left - 2);
       steady = add_passes(step, loop, count);

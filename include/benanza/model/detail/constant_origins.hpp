@@ -29,7 +29,13 @@ class ConstantOrigins {
       for (std::size_t j = 0; j < graph.constant_nodes[n].outputs.size(); ++j)
         if (const auto output = graph.constant_nodes[n].outputs[j]) made->second[*output] = {n, j};
     const auto maker = made->second.find(id);
-    if (maker == made->second.end()) return std::nullopt;
+    if (maker == made->second.end()) {
+      const Value& value = graph.value(id);
+      if (value.origins.empty() || value.trained) return std::nullopt;
+      std::vector<ConstantOrigin> whole;
+      for (const ValueId origin : value.origins) whole.push_back({origin, 1});
+      return whole;
+    }
     const Node& node = graph.constant_nodes[maker->second.first];
     const Layer layer = make_layer(node, graph);
     const SizedNode at{node, graph, layer};

@@ -42,7 +42,10 @@ class FloorExceptions {
 
   [[nodiscard]] const Occurrence& at(std::size_t layer) const { return graph_.layers[layer]; }
   [[nodiscard]] const LayerTensor& tensor(TensorId id) const { return graph_.tensors[id]; }
-  [[nodiscard]] double needed(std::size_t layer) const { return at(layer).needed.flops.value; }
+  [[nodiscard]] double needed(std::size_t layer) const {
+    const Cost c = cost(at(layer).layer);
+    return at(layer).needed.flops.value * (c.flops.value > 0 ? c.least_flops / c.flops : 1);
+  }
   [[nodiscard]] bool is_constant(std::size_t layer, std::size_t k) const {
     return k < at(layer).inputs.size() && at(layer).inputs[k] && tensor(*at(layer).inputs[k]).constant;
   }

@@ -36,6 +36,15 @@ namespace benanza::detail {
   return banded && !banded->differ && banded->inside == banded->outside ? std::optional(banded->inside) : std::nullopt;
 }
 
+/// The same, also of a number that is expanded to a size in the file.
+[[nodiscard]] inline std::optional<double> uniform_number(const Graph& graph, ValueId id) {
+  if (const auto number = uniform_number(graph.value(id))) return number;
+  for (const Node& node : graph.constant_nodes)
+    if (node.domain.empty() && node.op_type == "Expand" && node.has_output(0) && *node.outputs[0] == id)
+      return uniform_number(graph.input(node, 0));
+  return std::nullopt;
+}
+
 /// The elements of `few`, of a tensor with dimensions `x`, in a tensor `y` to which it broadcasts.
 [[nodiscard]] inline std::optional<FewElements> broadcast_few(FewElements few, const Dims& x, const Dims& y) {
   if (x.size() > y.size()) return std::nullopt;
@@ -143,7 +152,7 @@ class KnownFew {
   [[nodiscard]] std::optional<FewElements> scattered() const {
     const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", 0), at_.y().size());
     const auto rest =
-        at_.graph.input(at_.node, 0).constant ? uniform_number(at_.graph.input(at_.node, 0)) : std::nullopt;
+        at_.graph.input(at_.node, 0).constant ? uniform_number(at_.graph, *at_.node.inputs[0]) : std::nullopt;
     if (!axis || !rest || at_.x(1).size() != at_.y().size() || at_.x(1)[*axis] >= at_.y()[*axis]) return std::nullopt;
     return along(*axis, at_.x(1)[*axis], *rest);
   }

@@ -90,7 +90,10 @@ class LayerGraphBuilder {
     for (const auto& origin : *origins) {
       const TensorId from = tensor(graph, scope, origin.value);
       settle(from);
-      for (const auto& share : result_.tensors[from].behind) {
+      LayerTensor& base = result_.tensors[from];
+      if (!graph.value(id).origins.empty() && !base.stored)
+        base.stored = base.bytes();  // no node of the graph reads it
+      for (const auto& share : base.behind) {
         Bytes& sum = stored[share.base];
         sum = std::min(result_.tensors[share.base].bytes(), sum + share.bytes * origin.share);
       }

@@ -47,7 +47,8 @@ inline std::optional<std::pair<std::size_t, std::size_t>> LayerGraphBuilder::den
     x = element_count(of_b ? product->a : product->b);
     w = element_count(of_b ? product->b : product->a);
   } else if (const auto* conv = std::get_if<op::Conv>(&at.layer)) {
-    if (conv->group != 1 || !conv->w_constant) return std::nullopt;
+    const bool is_point = element_count(conv->w) == conv->w[0] * conv->w[1];  // others mix places, not all of them
+    if (conv->group != 1 || !conv->w_constant || !is_point) return std::nullopt;
     x = element_count(conv->x);
     w = element_count(conv->w);
   } else {
@@ -209,7 +210,10 @@ inline void LayerGraphBuilder::count_rereads() {
     const auto* layer = std::get_if<op::Recurrent>(&at.layer);
     constexpr std::size_t weights = 2;  // of the products with the hidden state
     if (layer == nullptr || !at.branches.empty() || !at.inputs.at(weights)) continue;
-    const double steps = std::floor(static_cast<double>(layer->x[0]) * at.live.flops + rounding_of_passes),
+    // Without an initial state, the first step has no product with it, which the arithmetic of some cells leaves out.
+    const bool counts_first = !layer->initial_state && at.live.flops >= 1;
+    const double steps = std::floor(static_cast<double>(layer->x[0]) * at.live.flops + rounding_of_passes) -
+                         (counts_first ? 1 : 0),
                  directions = static_cast<double>(layer->directions);
     DistinctBytes reads(result_);
     reads.add(*at.inputs[weights], result_.tensors[*at.inputs[weights]].bytes(), at.live.input(weights));
