@@ -18,6 +18,7 @@ namespace benanza::detail {
 struct ConstantOrigin {
   ValueId value = 0;
   double share = 1;
+  bool is_read = true;  ///< by a node that computes the other constant; otherwise the value alone names it
 };
 
 class ConstantOrigins {
@@ -33,7 +34,7 @@ class ConstantOrigins {
       const Value& value = graph.value(id);
       if (value.origins.empty() || value.trained) return std::nullopt;
       std::vector<ConstantOrigin> whole;
-      for (const ValueId origin : value.origins) whole.push_back({origin, 1});
+      for (const ValueId origin : value.origins) whole.push_back({origin, 1, false});
       return whole;
     }
     const Node& node = graph.constant_nodes[maker->second.first];

@@ -91,8 +91,7 @@ class LayerGraphBuilder {
       const TensorId from = tensor(graph, scope, origin.value);
       settle(from);
       LayerTensor& base = result_.tensors[from];
-      if (!graph.value(id).origins.empty() && !base.stored)
-        base.stored = base.bytes();  // no node of the graph reads it
+      if (!origin.is_read && !base.stored) base.stored = base.bytes();
       for (const auto& share : base.behind) {
         Bytes& sum = stored[share.base];
         sum = std::min(result_.tensors[share.base].bytes(), sum + share.bytes * origin.share);
