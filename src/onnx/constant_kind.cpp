@@ -39,8 +39,8 @@ struct Line {
   std::int64_t begin = 0, step = 1, size = 0;
 
   [[nodiscard]] double at(std::int64_t k) const { return (*number)(begin + k * step); }
-  /// The first `count` numbers satisfy x[k + 1] + x[k - 1] = c x[k], as ramps (c = 2), sinusoids (c = twice the cosine
-  /// of their step) and powers do. The tolerance allows for sines of positions in the thousands in f32, and for f16.
+  /// Whether the first `count` numbers satisfy x[k + 1] + x[k - 1] = c x[k]. Ramps (c = 2), sinusoids (c = twice the
+  /// cosine of the step) and powers satisfy it. The tolerance is wide enough for f16, and for sines of large positions.
   [[nodiscard]] bool follows_positions(std::int64_t count) const {
     constexpr double tolerance = 4e-3;
     double products = 0, squares = 0, largest = std::max(std::fabs(at(0)), std::fabs(at(count - 1)));

@@ -85,7 +85,7 @@ class KnownFew {
     if (type_ == "Expand") return broadcast_few(*few, x, y);
     if (type_ == "Reshape" || type_ == "Flatten" || type_ == "Squeeze" || type_ == "Unsqueeze")
       return element_count(x) == element_count(y) ? reshaped_few(*few, x, y) : std::nullopt;
-    if (type_ == "Slice" || type_ == "Gather") {  // of other axes
+    if (type_ == "Slice" || type_ == "Gather") {  // along another axis
       const bool same = x.size() == y.size() && x[few->axis] == y[few->axis] && !narrows(few->axis);
       return same ? few : std::nullopt;
     }

@@ -208,15 +208,16 @@ inline void LayerGraphBuilder::count_rereads() {
   }
   for (const Occurrence& at : result_.layers) {
     const auto* layer = std::get_if<op::Recurrent>(&at.layer);
-    constexpr std::size_t weights = 2;  // of the products with the hidden state
-    if (layer == nullptr || !at.branches.empty() || !at.inputs.at(weights)) continue;
+    constexpr std::size_t recurrent_weights = 2;  // operand R, which multiplies the hidden state
+    if (layer == nullptr || !at.branches.empty() || !at.inputs.at(recurrent_weights)) continue;
     // Without an initial state, the first step has no product with it, which the arithmetic of some cells leaves out.
     const bool counts_first = !layer->initial_state && at.live.flops >= 1;
     const double steps = std::floor(static_cast<double>(layer->x[0]) * at.live.flops + rounding_of_passes) -
                          (counts_first ? 1 : 0),
                  directions = static_cast<double>(layer->directions);
     DistinctBytes reads(result_);
-    reads.add(*at.inputs[weights], result_.tensors[*at.inputs[weights]].bytes(), at.live.input(weights));
+    reads.add(*at.inputs[recurrent_weights], result_.tensors[*at.inputs[recurrent_weights]].bytes(),
+              at.live.input(recurrent_weights));
     if (steps > 1) result_.rereads.push_back({reads.weights() / directions, (steps - 1) / 2 * directions});
   }
 }

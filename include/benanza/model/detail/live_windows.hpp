@@ -303,7 +303,7 @@ struct ConvolvedPart {
 
 /// The share of the products of a window that is left if the file stores a share of the weights: each of them is
 /// counted like those of the tap that reads the fewest real elements. `steps[i]`: for each tap along axis i, the number
-/// of positions at which it does.
+/// of positions at which the tap reads a real element.
 [[nodiscard]] inline double stored_products(double nonzero, const std::vector<std::vector<std::int64_t>>& steps) {
   double share = nonzero;
   for (const auto& each : steps) {
