@@ -51,6 +51,7 @@ class Matcher {
     }
     for (std::size_t i = 0; i < single_.layers.size(); ++i)  // a node's name takes precedence over a tensor's
       for (const auto output : single_.layers[i].outputs) by_name_.emplace(single_.tensors[output].name, i);
+    find_passes();
     for (std::size_t g = 0; g < fused_.layers.size(); ++g) {
       for (const auto member : fused_.layers[g].members) group_of_[member] = g;
       if (fused_.layers[g].members.size() > 1) groups_.push_back(g);
@@ -69,6 +70,11 @@ class Matcher {
     if (std::all_of(records_.begin(), records_.end(), is_placed))
       std::stable_sort(order_.begin(), order_.end(),
                        [&](auto a, auto b) { return *records_[a].start < *records_[b].start; });
+    for (const auto r : order_)
+      if (may_serve(r))
+        for (const auto& name : records_[r].nodes.empty() ? std::vector{records_[r].name} : records_[r].nodes)
+          if (const auto found = passes_.find(name); found != passes_.end())
+            found->second.records.emplace(r, found->second.records.size());
   }
 
   std::vector<RecordMatch> run() {
@@ -137,17 +143,57 @@ class Matcher {
     taken_[layer] = true;
   }
 
-  /// Claims the layer of that name and the layers that the importer has split off from it.
+  /// Passes of a loop that stand in its place: the layers of one node, and the records that name it, by time.
+  struct Passes {
+    std::vector<std::size_t> layers{};
+    std::size_t runs = 0;  ///< of these layers
+    std::map<std::size_t, std::size_t> records{};
+
+    /// The layers that a record serves: that of its pass if there is a record for each pass, otherwise all of them.
+    [[nodiscard]] std::vector<std::size_t> served_by(std::size_t r, const LayerGraph& graph) const {
+      const auto found = records.find(r);
+      if (found == records.end() || records.size() != runs) return layers;
+      std::size_t left = found->second;
+      for (const std::size_t layer : layers) {
+        const auto own = static_cast<std::size_t>(graph.layers[layer].repeat);
+        if (left < own) return {layer};
+        left -= own;
+      }
+      return layers;
+    }
+  };
+  void find_passes() {
+    const auto& layers = single_.layers;
+    for (const Occurrence& at : layers)
+      for (const auto& node : at.nodes)
+        if (const auto name = without_pass(node); name != node) passes_.try_emplace(std::string(name));
+    for (std::size_t i = 0; i < layers.size() && !passes_.empty(); ++i)
+      for (const auto& node : layers[i].nodes)
+        if (const auto found = passes_.find(without_pass(node)); found != passes_.end()) {
+          found->second.layers.push_back(i);
+          found->second.runs += static_cast<std::size_t>(layers[i].repeat);
+        }
+  }
+
+  /// Claims the layers of that name and the layers that the importer has split off from them.
   void claim_named(std::size_t r, MatchedBy by, const std::string& name) {
+    const auto passes = passes_.find(name);
     const auto found = by_name_.find(name);
-    if (found == by_name_.end()) return;
+    if (passes == passes_.end()) {
+      if (found != by_name_.end()) claim_node(r, by, name, found->second);
+      return;
+    }
+    for (const std::size_t layer : passes->second.served_by(r, single_))
+      claim_node(r, by, single_.layers[layer].nodes.front(), layer);
+  }
+  void claim_node(std::size_t r, MatchedBy by, const std::string& name, std::size_t layer) {
     const auto claim_part = [&](const std::string& part) {
       if (const auto split = by_name_.find(name + part); split != by_name_.end()) claim(r, by, split->second);
     };
-    if (kinds_[found->second] == op::Attention::kind)
+    if (kinds_[layer] == op::Attention::kind)
       for (const auto part : attention_parts) claim_part(std::string(part));
     for (std::size_t i = 1; i < most_parts; ++i) claim_part(numbered_part(i));
-    claim(r, by, found->second);
+    claim(r, by, layer);
   }
 
   void by_nodes(std::size_t r) {
@@ -409,6 +455,7 @@ class Matcher {
   const std::vector<ProfileRecord>& records_;
   const std::vector<bool>& counted_;
   std::map<std::string, std::size_t, std::less<>> by_name_{};
+  std::map<std::string, Passes, std::less<>> passes_{};
   std::vector<std::string_view> kinds_{};               // one per layer
   std::vector<std::vector<std::string_view>> words_{};  // one list per record
   std::vector<bool> launches_{};                        // by record: a host's call serves what its kernel serves

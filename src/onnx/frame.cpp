@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame.hpp"
 
+#include <benanza/detail/node_parts.hpp>
+
 namespace benanza::importer {
 
 ValueId capture(Frame& frame, Frame& owner, ValueId id) {
@@ -22,7 +24,7 @@ std::optional<ValueId> find_value(const Scope& scope, std::string_view name) {
   return std::nullopt;
 }
 
-std::string unique_name(Frame& frame, const onnx::NodeProto& node) {
+std::string unique_name(Frame& frame, const onnx::NodeProto& node, bool is_pass) {
   std::string name = node.name();
   if (name.empty()) {
     name = node.op_type();
@@ -32,10 +34,13 @@ std::string unique_name(Frame& frame, const onnx::NodeProto& node) {
         break;
       }
   }
-  if (frame.node_names.insert(name).second) return name;
-  for (std::size_t i = 2;; ++i)
-    if (std::string numbered = name + "_" + std::to_string(i); frame.node_names.insert(numbered).second)
-      return numbered;
+  const auto [last, is_first] = frame.node_names.try_emplace(name, 1);
+  if (is_first) return name;
+  for (std::size_t& i = last->second;;) {
+    ++i;
+    std::string numbered = name + (is_pass ? numbered_pass(i) : "_" + std::to_string(i));
+    if (frame.node_names.try_emplace(numbered, 1).second) return numbered;
+  }
 }
 
 }  // namespace benanza::importer

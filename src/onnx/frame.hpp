@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -41,11 +40,11 @@ struct Frame {
   std::unordered_map<std::string, ValueId> known_literals{};
   std::unordered_map<ValueId, ValueId> passed_on{};               ///< an unchanged copy -> the original value
   std::unordered_map<ValueId, std::vector<ValueId>> sequences{};  ///< a sequence -> its tensors, if they are known
-  std::unordered_set<std::string> node_names{};
+  std::unordered_map<std::string, std::size_t> node_names{};      ///< a name -> the last number behind it
 
   ValueId add(Value value, onnx::TypeProto type) {
     graph.values.push_back(std::move(value));
-    facts.push_back({.type = std::move(type), .tensor = std::nullopt, .kind = ConstantKind::numbers});
+    facts.push_back({.type = std::move(type), .tensor = std::nullopt});
     return graph.values.size() - 1;
   }
 };
@@ -66,8 +65,9 @@ struct Scope {
 /// if no enclosing scope has the name.
 [[nodiscard]] std::optional<ValueId> find_value(const Scope& scope, std::string_view name);
 
-/// A unique name for a node of the frame: its own, or one made from its type and first output.
-[[nodiscard]] std::string unique_name(Frame& frame, const onnx::NodeProto& node);
+/// A unique name for a node of the frame: its own, or one made from its type and first output. `is_pass`: a node with
+/// the same name is the same node in an earlier pass.
+[[nodiscard]] std::string unique_name(Frame& frame, const onnx::NodeProto& node, bool is_pass);
 
 /// Drops nodes that nothing depends on, optional outputs that nothing reads, and unused values. Unless `keep_numbers`
 /// is set, it also drops numbers that no layer needs.

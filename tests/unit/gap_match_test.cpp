@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers to which a record belongs, by the names that engines give to their records.
 #include "support/gap_support.hpp"
+#include <benanza/onnx.hpp>
+#include <benanza/profile/engine_profile.hpp>
+
+#include <filesystem>
 
 namespace {
 
@@ -45,6 +49,41 @@ TEST_CASE("records are matched by the names that engines give fused calls") {
     const Gap gap = gap_of(c, {record(named.name, 100, named.op)});
     CHECK(gap.records[0].by == named.by);
     CHECK(gap.records[0].layers == named.layers);
+  }
+}
+
+TEST_CASE("records of a loop's node serve the passes that stand in place of the loop") {
+  // ONNX Runtime 1.32.0 on tests/data/loops/shrinking_loop.onnx: 10 passes, each of which has half of the rows of the
+  // pass before it. Its records name `n_m`, the product, once in each pass.
+  const Case c = make_case(import_onnx(std::filesystem::path(BENANZA_TEST_DATA) / "loops/shrinking_loop.onnx"));
+  const std::filesystem::path files[] = {std::filesystem::path(BENANZA_TEST_DATA) /
+                                         "profile/onnxruntime_passes.json.gz"};
+  const EngineProfile read = read_profile(files);
+  const auto rows = [&c](const MatchedRecord& at) {
+    std::vector<std::int64_t> found;
+    for (const std::size_t layer : at.layers)
+      if (const auto* product = std::get_if<op::MatMul>(&c.model.single.layers[layer].layer))
+        found.push_back(product->m());
+    return found;
+  };
+  const auto served_in = [&](const EngineProfile& profile) {
+    std::vector<std::vector<std::int64_t>> served;
+    const Gap gap = compare(c.analysis, c.model, profile);
+    for (const MatchedRecord& at : gap.records)
+      if (profile.records[at.record].name == "n_m") served.push_back(rows(at));
+    return served;
+  };
+  SECTION("one after the other") {
+    CHECK(served_in(read) ==
+          std::vector<std::vector<std::int64_t>>{{512}, {256}, {128}, {64}, {32}, {16}, {8}, {4}, {2}, {1}});
+  }
+  SECTION("together if there is not one for each pass") {
+    EngineProfile part = read;
+    const auto is_product = [](const ProfileRecord& at) { return at.name == "n_m"; };
+    part.records.erase(std::find_if(part.records.begin(), part.records.end(), is_product));
+    const std::vector<std::int64_t> all{512, 256, 128, 64, 32, 16, 8, 4, 2, 1};
+    for (auto& at : part.records) at.parent.reset();  // the indices have changed
+    CHECK(served_in(part) == std::vector(9, all));
   }
 }
 
