@@ -74,18 +74,6 @@ std::optional<BandedNumbers> operand(const Value& value) {
   return banded_literal(value);
 }
 
-/// The number of a literal whose elements are all equal, such as an Expand that was computed. All elements of a weight
-/// may be equal, too, so this is only for constants that become masks.
-std::optional<BandedNumbers> filled(const Value& value) {
-  if (!value.literal) return std::nullopt;
-  const auto& [ints, floats] = *value.literal;
-  const auto all_equal = [](const auto& numbers) {
-    return !numbers.empty() && std::count(numbers.begin(), numbers.end(), numbers[0]) == std::ssize(numbers);
-  };
-  if (all_equal(floats)) return uniform(floats[0]);
-  return all_equal(ints) ? std::optional(uniform(static_cast<double>(ints[0]))) : std::nullopt;
-}
-
 Tensor list_of(DataType type, const std::vector<double>& numbers) {
   Tensor tensor{.type = type, .dims = {static_cast<std::int64_t>(numbers.size())}, .data = {}};
   for (const double number : numbers)
@@ -362,6 +350,16 @@ std::optional<BandedNumbers> banded_literal(const Value& value) {
   const auto outside = std::find_if(numbers.begin(), numbers.end(), [&](double n) { return n != inside; });
   if (outside == numbers.end()) return std::nullopt;
   return BandedNumbers{*band, inside, *outside};
+}
+
+std::optional<BandedNumbers> filled(const Value& value, std::optional<double> number) {
+  if (!value.literal) return number ? std::optional(uniform(*number)) : std::nullopt;
+  const auto& [ints, floats] = *value.literal;
+  const auto all_equal = [](const auto& numbers) {
+    return !numbers.empty() && std::count(numbers.begin(), numbers.end(), numbers[0]) == std::ssize(numbers);
+  };
+  if (all_equal(floats)) return uniform(floats[0]);
+  return all_equal(ints) ? std::optional(uniform(static_cast<double>(ints[0]))) : std::nullopt;
 }
 
 std::shared_ptr<const std::vector<double>> diagonal_numbers(const Node& node, std::span<const Value* const> inputs,

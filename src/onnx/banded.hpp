@@ -28,6 +28,11 @@ struct FoundBand {
 /// The bands of a constant whose numbers are known.
 [[nodiscard]] std::optional<BandedNumbers> banded_literal(const Value& value);
 
+/// The number of a constant whose elements are all equal: of a literal, or `number` if it has none. All elements of a
+/// weight may be equal, too, so this is only for constants that become masks, and for those into which others are
+/// scattered.
+[[nodiscard]] std::optional<BandedNumbers> filled(const Value& value, std::optional<double> number = {});
+
 /// The numbers by column - row of a constant that a node of ai.onnx computes from constants, such as the distances of
 /// positions. Null if they do not depend on column - row alone, or are few. `y` has its type and dimensions.
 [[nodiscard]] std::shared_ptr<const std::vector<double>> diagonal_numbers(const Node& node,

@@ -91,11 +91,13 @@ void Builder::add_initializers(Scope& scope) {
   for (const auto& initializer : scope.source.initializer()) {
     Constant constant = decode(initializer);
     const ConstantKind kind = constant.kind;
+    const std::optional<double> number = constant.number;
     Value value = constant_value(initializer.name(), std::move(constant));
     value.trained = binding_.training && is_float(value.type) && !value.dims.empty();
     const ValueId id = add_stored(scope, &initializer, std::move(value));
     scope.ids[initializer.name()] = id;
     scope.frame.facts[id].kind = kind;
+    scope.frame.facts[id].number = number;
     remember(scope, initializer.name(), scope.ids[initializer.name()]);
   }
 }
@@ -238,6 +240,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
   }
   if (visit_folded(step)) return;
   if (visit_sequence(step)) return;
+  if (step.node.domain.empty() && step.node.op_type == "ScatterElements") note_filled(step);
   Types types;
   try {
     types = types_of(step);
@@ -279,7 +282,9 @@ bool Builder::visit_constant(Step& step) {
       break;
     default: throw InputError("attribute '" + attribute.name() + "' holds no constant");
   }
+  const std::optional<double> number = constant.number;
   const ValueId id = add_stored(step.scope, &step.proto, constant_value(step.proto.output(0), std::move(constant)));
+  step.scope.frame.facts[id].number = number;
   alias(step, 0, id);
   return true;
 }
@@ -354,6 +359,14 @@ bool Builder::visit_folded(Step& step) {
     note_constant(step);
   }
   return true;
+}
+
+/// A constant into which others are scattered is no weight: whether it has one number everywhere is noted before its
+/// numbers are dropped.
+void Builder::note_filled(const Step& step) {
+  if (step.inputs.empty() || !step.inputs[0]) return;
+  Value& value = step.scope.frame.graph.values[*step.inputs[0]];
+  if (value.constant && !value.banded) value.banded = filled(value, step.scope.frame.facts[*step.inputs[0]].number);
 }
 
 void Builder::define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type) {

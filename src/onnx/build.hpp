@@ -88,6 +88,7 @@ class Builder {
   void warn_of_parameters();
   bool visit_constant(Step& step);
   bool visit_folded(Step& step);
+  static void note_filled(const Step& step);
   [[nodiscard]] Types types_of(Step& step);
   [[nodiscard]] static std::vector<const Value*> operands(const Step& step);
   [[nodiscard]] std::int64_t channel_block();

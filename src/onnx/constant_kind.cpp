@@ -86,7 +86,7 @@ ConstantKind constant_kind(std::span<const std::int64_t> dims, const Number& num
     return true;
   };
   if (all([&](double one) { return one == first; }))
-    return first == 0 ? ConstantKind::zeros : first == 1 ? ConstantKind::ones : ConstantKind::numbers;
+    return first == 0 ? ConstantKind::zeros : first == 1 ? ConstantKind::ones : ConstantKind::equal;
   if (all([](double one) { return one == 0 || one <= hidden; })) return ConstantKind::mask;
   const std::size_t rank = dims.size();
   if (rank > 1 && is_triangle(dims[rank - 2], dims[rank - 1], count, number)) return ConstantKind::mask;

@@ -13,9 +13,14 @@ enum class ConstantKind : std::uint8_t {
   numbers,  ///< nothing is known
   zeros,
   ones,
-  mask,  ///< zeros and large negative numbers, or a triangle of zeros and ones
-  table  ///< an axis of at least 8 elements along which the numbers follow their position: a ramp, a sinusoid, powers
+  equal,  ///< one other number everywhere
+  mask,   ///< zeros and large negative numbers, or a triangle of zeros and ones
+  table   ///< an axis of at least 8 elements along which the numbers follow their position: a ramp, a sinusoid, powers
 };
+
+[[nodiscard]] constexpr bool is_uniform(ConstantKind kind) {
+  return kind == ConstantKind::zeros || kind == ConstantKind::ones || kind == ConstantKind::equal;
+}
 
 /// `number`: the element with a row-major index.
 [[nodiscard]] ConstantKind constant_kind(std::span<const std::int64_t> dims,

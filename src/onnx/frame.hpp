@@ -26,6 +26,7 @@ struct TypeFacts {
   onnx::TypeProto type{};
   std::optional<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first needs it
   ConstantKind kind = ConstantKind::numbers;  ///< of a constant in the file
+  std::optional<double> number{};             ///< of all its elements, if they are equal
 };
 
 struct Frame {

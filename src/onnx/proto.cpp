@@ -130,6 +130,7 @@ Constant decode(const onnx::TensorProto& tensor) {
     }
     if (const std::size_t at = text.find(kind_mark); at != std::string_view::npos)
       constant.kind = static_cast<ConstantKind>(numbers(text.substr(at + kind_mark.size()))[0]);
+    if (is_uniform(constant.kind)) constant.number = raw_number(tensor.raw_data(), constant.type, 0);
     if (place_at != std::string_view::npos) {
       const auto place = numbers(text.substr(place_at + 1));
       constant.stored =
@@ -169,6 +170,7 @@ Constant decode(const onnx::TensorProto& tensor) {
   if (is_float(constant.type))
     constant.kind =
         constant_kind(constant.dims, [&](std::int64_t at) { return literal.floats[static_cast<std::size_t>(at)]; });
+  if (is_uniform(constant.kind)) constant.number = literal.floats[0];
   constant.literal = std::move(literal);
   return constant;
 }

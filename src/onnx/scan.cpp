@@ -355,7 +355,9 @@ class Scanner {
     const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
     if (with_places_ && !message.empty())
       mark += ";" + std::to_string(message.data() - file_.data()) + "," + std::to_string(message.size());
-    if (type && !facts.external && facts.raw.size() == facts.raw_bytes) mark += kind_text(*type, facts);
+    const std::string kind =
+        type && !facts.external && facts.raw.size() == facts.raw_bytes ? kind_text(*type, facts) : std::string();
+    mark += kind;
     if (!with_places_ && of_node)
       mark += std::string(hash_mark) + std::to_string(std::hash<std::string_view>()(message)) + ",";
     if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes) {
@@ -369,8 +371,11 @@ class Scanner {
     write_number(out, tensor::data_type, facts.type);
     if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
     if (type == DataType::string) write_bytes(out, tensor::string_data, "");
-    else
-      write_bytes(out, tensor::raw_data, std::string(static_cast<std::size_t>(type ? (bits(*type) + 7) / 8 : 1), '\0'));
+    else {
+      const auto each = static_cast<std::size_t>(type ? (bits(*type) + 7) / 8 : 1);
+      write_bytes(out, tensor::raw_data,
+                  kind.empty() ? std::string(each, '\0') : std::string(facts.raw.substr(0, each)));
+    }
     write_bytes(out, tensor::doc_string, mark);
     return out;
   }

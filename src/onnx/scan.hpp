@@ -31,7 +31,7 @@ inline constexpr std::string_view hash_mark = "hash:";
 /// the number of numbers.
 inline constexpr std::string_view sparse_mark = "sparse:";
 
-/// Follows the dimensions of floating-point numbers. The ConstantKind comes next.
+/// Follows the dimensions of floating-point numbers. The ConstantKind comes next. The stand-in has the first number.
 inline constexpr std::string_view kind_mark = "kind:";
 
 /// The largest numbers of elements that are kept: integers and booleans may be shapes, floats may be scales of Resize

@@ -9,7 +9,9 @@ namespace chosen_places {
 
 using namespace benanza;
 using benanza::testing::check_least;
+using benanza::testing::Least;
 using benanza::testing::least_layers;
+using benanza::testing::Stored;
 
 constexpr auto f32 = onnx::TensorProto::FLOAT;
 
@@ -139,6 +141,112 @@ TEST_CASE("of experts, the best 2 of 4 for each token count", "[floors]") {
                       "d = ReduceSum<keepdims = 0>(m, a1) t = Transpose(d) g = Unsqueeze(t, a2) " +
                       dense + summed),
                 {router + tokens * chosen * 5 + experts + between + gated + sums, reads, writes});
+  }
+}
+
+TEST_CASE("of experts with weights of their own, as many count as each token takes", "[floors]") {
+  // 32 tokens of 16 numbers, 4 experts with 32 numbers in between, of which each token takes 2. All tokens may take the
+  // same two. TopK looks at each score once.
+  constexpr double tokens = 32, chosen = 2, square = 16 * 32, result = tokens * 16;
+  constexpr double router = (2 * 16 + 1) * tokens * 4, softmax = tokens * chosen * 5,
+                   experts = chosen * tokens * (2 * 2 * square + 32), gated = chosen * result, sum = result;
+  constexpr double reads = result * 4 + 16 * 4 * 4 + chosen * 2 * square * 4, writes = result * 4;
+  // `gate` makes the gates d or what else an expert's part needs, `part` an expert's part q from its result o; # stands
+  // for the number of the expert. `end` adds up the parts.
+  const auto model = [](const std::string& gate, const std::string& part, const std::string& end,
+                        std::vector<Stored> weights = {}) {
+    weights.push_back({"wr", f32, {16, 4}});
+    std::string nodes;
+    for (char e = '0'; e < '4'; ++e) {
+      std::string one = "h# = MatMul(x, u#) r# = Relu(h#) o# = MatMul(r#, v#) " + part;
+      for (auto at = one.find('#'); at != std::string::npos; at = one.find('#')) one[at] = e;
+      nodes += one;
+      weights.push_back({std::string("u") + e, f32, {16, 32}});
+      weights.push_back({std::string("v") + e, f32, {32, 16}});
+    }
+    return least_layers(
+        "(float[32, 16] x) => (float[32, 16] y) <int64[1] k = {2}, int64[2] s = {32, 4}, int64[1] c0 = {0}, "
+        "int64[1] c1 = {1}, int64[1] c2 = {2}, int64[1] c3 = {3}, int64[1] c4 = {4}, int64 n0 = {0}, int64 n1 = {1}, "
+        "int64 n2 = {2}, int64 n3 = {3}, int64 depth = {4}, float[2] offon = {0, 1}, float zero = {0}> { "
+        "l = MatMul(x, wr) t, i = TopK<axis = -1>(l, k) " +
+            gate + nodes + end + " }",
+        weights);
+  };
+  const std::string scatter =
+      "p = Softmax(t) z = ConstantOfShape<value = float[1] {0}>(s) d = ScatterElements<axis = 1>(z, i, p) ";
+  const std::string add = "a = Add(q0, q1) b = Add(a, q2) y = Add(b, q3)";
+  const Least least{router + softmax + experts + gated + sum, reads, writes};
+  const std::string gathered = "g# = Gather<axis = 1>(d, c#) q# = Mul(o#, g#) ";
+  SECTION("gates in columns") { check_least(model(scatter, gathered, add), least); }
+  SECTION("gates in columns without an axis") {
+    check_least(model(scatter, "f# = Gather<axis = 1>(d, n#) g# = Unsqueeze(f#, c1) q# = Mul(g#, o#) ", add), least);
+  }
+  SECTION("gates in rows") {
+    check_least(model(scatter + "e = Transpose(d) ",
+                      "f# = Gather<axis = 0>(e, n#) g# = Unsqueeze(f#, c1) q# = Mul(o#, g#) ", add),
+                least);
+  }
+  SECTION("gates in parts of a Split, with a sum of all parts") {
+    check_least(model(scatter + "g0, g1, g2, g3 = Split<axis = 1, num_outputs = 4>(d) ", "q# = Mul(o#, g#) ",
+                      "y = Sum(q0, q1, q2, q3)"),
+                least);
+  }
+  SECTION("gates in slices, with a sum of joined parts") {
+    check_least(model(scatter + "g0 = Slice(d, c0, c1, c1) g1 = Slice(d, c1, c2, c1) g2 = Slice(d, c2, c3, c1) "
+                                "g3 = Slice(d, c3, c4, c1) ",
+                      "m# = Mul(o#, g#) q# = Unsqueeze(m#, c1) ",
+                      "a = Concat<axis = 1>(q0, q1, q2, q3) y = ReduceSum<keepdims = 0>(a, c1)"),
+                least);
+  }
+  SECTION("a stored tensor of zeros") {
+    check_least(model("p = Softmax(t) d = ScatterElements<axis = 1>(z, i, p) ", gathered, add, {{"z", f32, {32, 4}}}),
+                least);
+  }
+  SECTION("gates that scale the tokens of each expert") {
+    const std::string scaled =
+        "g# = Gather<axis = 1>(d, c#) m# = Mul(x, g#) a# = MatMul(m#, u#) b# = Relu(a#) "
+        "q# = MatMul(b#, v#) ";
+    // Of the two products that are added up, one starts with the other.
+    check_least(model(scatter, scaled, add), {least.flops - sum, reads, writes});
+  }
+  SECTION("sums of one-hot vectors") {
+    check_least(model("p = Softmax(t) w = OneHot(i, depth, offon) e = Unsqueeze(p, c2) m = Mul(w, e) "
+                      "d = ReduceSum<keepdims = 0>(m, c1) ",
+                      gathered, add),
+                least);
+  }
+  SECTION("indices that are compared with the number of each expert: 64 comparisons, choices and sums each") {
+    constexpr double numbers = chosen * 8 + 4;
+    check_least(model("p = Softmax(t) ",
+                      "e# = Equal(i, n#) f# = Where(e#, p, zero) g# = ReduceSum(f#, c1) q# = Mul(o#, g#) ", add),
+                {router + softmax + experts + gated + sum + chosen * 3 * 64, reads + numbers, writes});
+  }
+  SECTION("choices between a result and 0") {
+    check_least(model(scatter, "g# = Gather<axis = 1>(d, c#) e# = Greater(g#, zero) q# = Where(e#, o#, zero) ", add),
+                {router + softmax + experts + chosen * (tokens + result) + sum, reads + 4, writes});
+  }
+  SECTION("an expert for each token, found by an ArgMax") {
+    // 4 scores each to compare; 32 comparisons and casts; the number of the expert.
+    const auto found = model("j = ArgMax<axis = -1, keepdims = 1>(l) ",
+                             "e# = Equal(j, n#) g# = Cast<to = 1>(e#) q# = Mul(o#, g#) ", add);
+    check_least(found,
+                {router + experts / 2 + 2 * tokens + result, result * 4 + 16 * 4 * 4 + 2 * square * 4 + 8, writes});
+  }
+  SECTION("but all experts if data multiply them") {
+    const auto all = model("d = Identity(l) ", gathered, add);
+    check_least(all, {2 * 16 * tokens * 4 + 2 * experts + 2 * gated + 3 * sum, reads + 2 * 2 * square * 4, writes});
+  }
+}
+
+TEST_CASE("one number is known to be everywhere in a constant into which others are scattered", "[floors]") {
+  // 128 places, of which data choose 2 of 4 in each row. A TopK of 32 x 4 scores.
+  SECTION("of more elements than are kept, stored in the file") {
+    const auto model = least_layers(
+        "(float[32, 4] x) => (float[32, 64] y) <int64[1] k = {2}> { v, i = TopK<axis = -1>(x, k) "
+        "d = ScatterElements<axis = 1>(z, i, v) y = MatMul(d, w) }",
+        {{"z", f32, {32, 4}}, {"w", f32, {4, 64}}});
+    // All rows may choose the same 2 of 4 rows of w.
+    check_least(model, {32 * 4 + 32 * 2 * 2 * 64, 32 * 4 * 4 + 2 * 64 * 4, 32 * 64 * 4});
   }
 }
 

@@ -151,6 +151,7 @@ class LiveElements {
       detail::KnownElements& result = known[*node.outputs[j]];
       if (chooses) {
         result.different = detail::known_different(at, j);
+        result.chosen_below = detail::known_chosen(at, j);
         continue;
       }
       if (!result.band) {  // the import determines the band of a constant
@@ -159,9 +160,10 @@ class LiveElements {
         result.filled = detail::known_filled(at);
         result.rows = detail::known_rows(at);
       }
-      if (!splits) result.few = detail::known_few(at);
+      result.few = detail::known_few(at, j);
       if (!splits) result.nonzero = detail::known_nonzero(at);
       if (!splits) result.different = detail::known_different(at, j);
+      if (!splits) result.chosen_below = detail::known_chosen(at, j);
       result.copies = detail::known_copies(at, rule, j);
       if (!splits) result.parts = detail::known_parts(at);
       if (!splits) result.distinct = detail::known_distinct(at, result.copies);

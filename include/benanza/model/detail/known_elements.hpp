@@ -33,10 +33,11 @@ struct DistinctPositions {
 };
 
 /// Along an axis, all elements but at most `count` are `rest`; data choose which. The axis may be folded with others:
-/// position p of it belongs to coordinate p / inner % size.
+/// position p of it belongs to coordinate p / inner % size. If `count` is 0, all elements of the tensor are `rest`.
 struct FewElements {
   std::size_t axis = 0;
   std::int64_t inner = 1, size = 1, count = 1;
+  std::int64_t different = 1;  ///< at least so many coordinates are chosen in the whole tensor
   double rest = 0;
   std::optional<double> chosen{};  ///< the number of the others, if it is known
 };
@@ -46,7 +47,9 @@ struct KnownElements {
   double outside = 0;              ///< a hidden score stands for all smaller ones
   double nonzero = 1;  ///< the share of its elements that a sparse tensor of the file stores; not known where
   std::optional<FewElements> few{};
-  std::int64_t different = 1;        ///< at least so many elements differ from each other, whatever the data are
+  std::int64_t different = 1;  ///< at least so many elements differ from each other, whatever the data are
+  /// Elements are indices that data choose. Those below this number stand for the chosen ones. 0: they are no indices.
+  std::int64_t chosen_below = 0;
   std::optional<Box> filled{};       ///< each element outside of it is 0
   std::vector<Box> rows{};           ///< the same as `filled`, if several boxes are necessary
   std::vector<FirstEqual> copies{};  ///< for each axis, the first of equal positions; empty: no copies
@@ -57,7 +60,7 @@ struct KnownElements {
   double passes = 0;  ///< for loops: if not 0, all elements follow from constants and the number of the pass
 
   [[nodiscard]] bool any() const {
-    return band || few || nonzero < 1 || different > 1 || filled || !rows.empty() || !copies.empty() ||
+    return band || few || nonzero < 1 || chosen_below > 0 || filled || !rows.empty() || !copies.empty() ||
            !distinct.empty() || !parts.empty();
   }
   [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {

@@ -6,6 +6,7 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/model/detail/known_bands.hpp>
 #include <benanza/model/detail/known_elements.hpp>
+#include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/ramp.hpp>
@@ -13,10 +14,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -45,8 +48,15 @@ namespace benanza::detail {
   return std::nullopt;
 }
 
+/// All elements of a tensor with dimensions `y` are `rest`.
+[[nodiscard]] inline std::optional<FewElements> few_nowhere(const FewElements& few, const Dims& y) {
+  if (y.empty()) return std::nullopt;
+  return FewElements{.count = 0, .different = 0, .rest = few.rest, .chosen = few.chosen};
+}
+
 /// The elements of `few`, of a tensor with dimensions `x`, in a tensor `y` to which it broadcasts.
 [[nodiscard]] inline std::optional<FewElements> broadcast_few(FewElements few, const Dims& x, const Dims& y) {
+  if (few.count == 0) return few_nowhere(few, y);
   if (x.size() > y.size()) return std::nullopt;
   const std::size_t axis = few.axis + y.size() - x.size();
   if (x[few.axis] != y[axis]) return std::nullopt;
@@ -56,6 +66,7 @@ namespace benanza::detail {
 
 /// The same elements after a reshape. Empty if the axis is divided.
 [[nodiscard]] inline std::optional<FewElements> reshaped_few(FewElements few, const Dims& x, const Dims& y) {
+  if (few.count == 0) return few_nowhere(few, y);
   const std::int64_t inner = few.inner * product(x, few.axis + 1, x.size());  // in elements
   std::size_t axis = y.size();
   std::int64_t behind = 1;  // elements for each position of the axis
@@ -66,17 +77,30 @@ namespace benanza::detail {
   return few;
 }
 
+/// The same elements in a part of the axis, at coordinates in increasing order. Requests in which data choose the first
+/// coordinates stand for all: of experts, each of which is taken out and computed, as many count as each token chooses.
+[[nodiscard]] inline std::optional<FewElements> narrowed_few(FewElements few, const Positions& taken, const Dims& y) {
+  const std::int64_t chosen = common(taken, Positions::whole(std::max(few.count, few.different))).count();
+  few.size = taken.count();
+  few.count = std::min(few.count, chosen);
+  few.different = chosen;
+  if (few.count == 0) return few_nowhere(few, y);
+  return few.count < few.size && y.size() > few.axis && y[few.axis] == few.size ? std::optional(few) : std::nullopt;
+}
+
 class KnownFew {
  public:
-  explicit KnownFew(const SizedNode& at) : at_(at), type_(onnx_type(at.node)) {}
+  explicit KnownFew(const SizedNode& at, std::size_t j = 0) : at_(at), type_(onnx_type(at.node)), j_(j) {}
 
   [[nodiscard]] std::optional<FewElements> result() const {
+    if (type_ == "Split") return part();
     if (type_ == "OneHot") return one_hot();
     if (type_ == "Equal") return comparison();
     if (type_ == "ScatterElements") return scattered();
     if (type_ == "Where") return choice();
     if (type_ == "ReduceSum") return sum();
     if (type_ == "MatMul") return matrices();
+    if (type_ == "Concat") return joined();
     if (at_.node.inputs.size() == 2 && std::holds_alternative<op::Binary>(at_.layer)) return combination();
     const auto few = at_.known_x(0).few;
     if (!few) return std::nullopt;
@@ -85,10 +109,9 @@ class KnownFew {
     if (type_ == "Expand") return broadcast_few(*few, x, y);
     if (type_ == "Reshape" || type_ == "Flatten" || type_ == "Squeeze" || type_ == "Unsqueeze")
       return element_count(x) == element_count(y) ? reshaped_few(*few, x, y) : std::nullopt;
-    if (type_ == "Slice" || type_ == "Gather") {  // along another axis
-      const bool same = x.size() == y.size() && x[few->axis] == y[few->axis] && !narrows(few->axis);
-      return same ? few : std::nullopt;
-    }
+    if (type_ == "Slice") return sliced(*few);
+    if (type_ == "Gather") return gathered(*few);
+    if (few->count == 0 && (type_ == "ReduceMax" || type_ == "ReduceMin")) return few_nowhere(*few, y);
     if (x == y && (at_.node.inputs.size() == 1 || type_ == "Cast" || type_ == "Dropout"))
       return mapped(*few, [results = KnownElementwise(at_)](double n) { return results.number_of(n); });
     return std::nullopt;
@@ -105,11 +128,78 @@ class KnownFew {
     return few;
   }
   [[nodiscard]] std::optional<FewElements> along(std::size_t axis, std::int64_t count, double rest,
-                                                 std::optional<double> chosen = {}) const {
-    return FewElements{.axis = axis, .size = at_.y()[axis], .count = count, .rest = rest, .chosen = chosen};
+                                                 std::optional<double> chosen = {}, std::int64_t different = 1) const {
+    return FewElements{.axis = axis,
+                       .size = at_.y()[axis],
+                       .count = count,
+                       .different = std::max(count, different),
+                       .rest = rest,
+                       .chosen = chosen};
   }
-  [[nodiscard]] bool narrows(std::size_t axis) const {
-    return type_ == "Gather" && to_axis(at_.node.attribute<std::int64_t>("axis", 0), at_.x(0).size()) == axis;
+  /// The number of all elements of an operand.
+  [[nodiscard]] std::optional<double> number_of(std::size_t k) const {
+    const auto few = at_.known_x(k).few;
+    return few && few->count == 0 ? std::optional(few->rest) : uniform_number(at_.graph.input(at_.node, k));
+  }
+
+  [[nodiscard]] std::optional<FewElements> sliced(const FewElements& few) const {
+    const Dims &x = at_.x(0), &y = at_.y();
+    if (few.count == 0) return few_nowhere(few, y);
+    if (x.size() != y.size()) return std::nullopt;
+    if (x[few.axis] == y[few.axis]) return few;
+    const auto box = few.inner == 1 && few.size == x[few.axis] ? known_slice(at_) : std::nullopt;
+    if (!box || box->step[few.axis] < 1) return std::nullopt;
+    return narrowed_few(few,
+                        stepped(Positions::whole(y[few.axis]), box->first[few.axis], box->step[few.axis], few.size), y);
+  }
+  [[nodiscard]] std::optional<FewElements> gathered(FewElements few) const {
+    const Dims &x = at_.x(0), &y = at_.y();
+    const std::size_t rank = at_.x(1).size();
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", 0), x.size());
+    if (few.count == 0) return few_nowhere(few, y);
+    if (!axis || y.size() + 1 != x.size() + rank) return std::nullopt;
+    if (*axis != few.axis) {
+      if (*axis < few.axis) few.axis = few.axis + rank - 1;
+      return few;
+    }
+    const std::vector<std::int64_t> places = known_places(at_, *axis);
+    if (places.empty() || few.inner != 1 || few.size != x[few.axis] || rank > 1) return std::nullopt;
+    if (std::adjacent_find(places.begin(), places.end(), std::greater_equal()) != places.end()) return std::nullopt;
+    std::vector<Positions::Run> runs;
+    for (const std::int64_t place : places) runs.push_back({place, place + 1});
+    return narrowed_few(few, Positions(std::move(runs)), y);
+  }
+  [[nodiscard]] std::optional<FewElements> part() const {
+    const auto few = at_.known_x(0).few;
+    const Dims &x = at_.x(0), &y = at_.y(j_);
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", 0), x.size());
+    if (!few || few->count == 0) return few ? few_nowhere(*few, y) : std::nullopt;
+    if (axis != few->axis) return few;
+    if (few->inner != 1 || few->size != x[few->axis]) return std::nullopt;
+    std::int64_t begin = 0;
+    for (std::size_t j = 0; j < j_; ++j) {
+      if (!at_.node.has_output(j)) return std::nullopt;
+      begin += at_.y(j)[*axis];
+    }
+    return narrowed_few(*few, Positions::run(begin, begin + y[*axis]), y);
+  }
+
+  /// A Concat of parts, all of which are zeros behind the first ones.
+  [[nodiscard]] std::optional<FewElements> joined() const {
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", 0), at_.y().size());
+    if (!axis) return std::nullopt;
+    const auto is_zero = [this](std::size_t k) {
+      const auto few = at_.known_x(k).few;
+      return few && few->count == 0 && few->rest == 0;
+    };
+    FewElements few{.axis = *axis, .size = at_.y()[*axis], .count = 0};
+    std::size_t k = 0;
+    for (; k < at_.node.inputs.size() && !is_zero(k); ++k) few.count += at_.x(k)[*axis];
+    for (; k < at_.node.inputs.size(); ++k)
+      if (!is_zero(k)) return std::nullopt;
+    few.different = few.count;
+    if (few.count == 0) return few_nowhere(few, at_.y());
+    return few.count < few.size ? std::optional(few) : std::nullopt;
   }
 
   [[nodiscard]] std::optional<FewElements> one_hot() const {
@@ -119,18 +209,23 @@ class KnownFew {
     const auto number = [&](std::size_t i) {
       return values->floats.empty() ? static_cast<double>(values->ints[i]) : values->floats[i];
     };
-    return along(*axis, 1, number(0), number(1));
+    return along(*axis, 1, number(0), number(1), at_.known_x(0).different);
   }
 
-  /// A comparison with numbers that all differ: one of them may be equal.
+  /// A comparison with numbers that all differ: one of them may be equal. Or one of indices that data choose with a
+  /// number that is none of them.
   [[nodiscard]] std::optional<FewElements> comparison() const {
     for (const std::size_t k : {0U, 1U}) {
+      const std::int64_t below = at_.known_x(1 - k).chosen_below;
+      if (const auto number = scalar(at_.graph.input(at_.node, k)); number && below > 0)
+        return *number < 0 || *number >= static_cast<double>(below) ? few_nowhere({.rest = 0, .chosen = 1}, at_.y())
+                                                                    : std::nullopt;
       const auto axis = different_along(at_.graph.input(at_.node, k));
       const Dims &own = at_.x(k), &other = at_.x(1 - k), &y = at_.y();
       if (!axis) continue;
       const std::size_t from_end = own.size() - *axis;
       const bool one = other.size() < from_end || other[other.size() - from_end] == 1;
-      if (one && from_end <= y.size()) return along(y.size() - from_end, 1, 0, 1);
+      if (one && from_end <= y.size()) return along(y.size() - from_end, 1, 0, 1, at_.known_x(1 - k).different);
     }
     return std::nullopt;
   }
@@ -160,7 +255,7 @@ class KnownFew {
   [[nodiscard]] std::optional<FewElements> choice() const {
     const auto condition = at_.known_x(0).few;
     const auto few = condition ? broadcast_few(*condition, at_.x(0), at_.y()) : std::nullopt;
-    const auto taken = [this](double number) { return uniform_number(at_.graph.input(at_.node, number != 0 ? 1 : 2)); };
+    const auto taken = [this](double number) { return number_of(number != 0 ? 1 : 2); };
     return few ? mapped(*few, taken) : std::nullopt;
   }
 
@@ -170,7 +265,7 @@ class KnownFew {
       const auto few = own ? broadcast_few(*own, at_.x(k), at_.y()) : std::nullopt;
       if (!few) continue;
       const KnownElementwise results(at_);
-      if (const auto other = uniform_number(at_.graph.input(at_.node, 1 - k)))
+      if (const auto other = number_of(1 - k))
         return mapped(*few,
                       [&](double n) { return k == 0 ? results.number_of(n, *other) : results.number_of(*other, n); });
       if (few->rest == 0 && (type_ == "Mul" || type_ == "And" || (type_ == "Div" && k == 0))) {
@@ -186,7 +281,7 @@ class KnownFew {
   [[nodiscard]] std::optional<FewElements> matrices() const {
     for (const std::size_t k : {0U, 1U}) {
       auto few = at_.known_x(k).few;
-      if (!few || few->rest != 0 || few->axis + 2 >= at_.x(k).size()) continue;
+      if (!few || few->rest != 0 || (few->count > 0 && few->axis + 2 >= at_.x(k).size())) continue;
       few->chosen.reset();
       return broadcast_few(*few, at_.x(k), at_.y());
     }
@@ -199,18 +294,21 @@ class KnownFew {
     const auto axes = given_ints(at_.node, at_.graph, "axes", 1);
     const Dims &x = at_.x(0), &y = at_.y();
     if (few) few->chosen.reset();
+    if (few && few->rest == 0 && few->count == 0) return few_nowhere(*few, y);
     if (!few || few->rest != 0 || !axes.known || axes.values.empty()) return std::nullopt;
     std::set<std::size_t> reduced;
     for (const auto each : axes.values)
       if (const auto axis = to_axis(each, x.size())) reduced.insert(*axis);
     if (reduced.contains(few->axis)) return std::nullopt;
-    for (const std::size_t axis : reduced) few->count = std::min(few->size, few->count * x[axis]);
+    for (const std::size_t axis : reduced)
+      few->count = std::min({few->size, few->count * x[axis], std::max(few->count, few->different)});
     if (y.size() != x.size())
       few->axis -= static_cast<std::size_t>(std::distance(reduced.begin(), reduced.lower_bound(few->axis)));
     return few->count < few->size ? few : std::nullopt;
   }
 
   [[nodiscard]] std::optional<FewElements> transposed(FewElements few) const {
+    if (few.count == 0) return few_nowhere(few, at_.y());
     const std::size_t rank = at_.y().size();
     const auto perm = at_.node.attribute<Dims>("perm", {});
     for (std::size_t i = 0; i < rank; ++i)
@@ -223,8 +321,11 @@ class KnownFew {
 
   const SizedNode& at_;
   std::string type_;
+  std::size_t j_;  // the result of a Split
 };
-[[nodiscard]] inline std::optional<FewElements> known_few(const SizedNode& at) { return KnownFew(at).result(); }
+[[nodiscard]] inline std::optional<FewElements> known_few(const SizedNode& at, std::size_t j = 0) {
+  return KnownFew(at, j).result();
+}
 
 /// Whether the results of a node that is not a movement are numbers that are known, at places that data choose: then
 /// there is nothing to compute. The same if it multiplies by 1 at these places.
@@ -249,10 +350,21 @@ class KnownFew {
   return kept.contains(type) ? at.known_x(0).different : 1;
 }
 
+/// Of indices that data choose, those below this number stand for the chosen ones. 0 for other results.
+[[nodiscard]] inline std::int64_t known_chosen(const SizedNode& at, std::size_t j) {
+  static const std::set<std::string_view> kept{"Reshape",   "Flatten", "Squeeze", "Unsqueeze", "Cast",
+                                               "Transpose", "Expand",  "Tile",    "Slice",     "Gather"};
+  const std::string type = onnx_type(at.node);
+  if (type == "ArgMax" || type == "ArgMin") return 1;
+  if (type == "TopK") return j == 1 ? known_different(at, j) : 0;
+  return kept.contains(type) ? at.known_x(0).chosen_below : 0;
+}
+
 /// The positions for which `few` counts: the first ones that are needed stand for those that data choose. The work is
 /// least if the same ones are chosen everywhere.
 [[nodiscard]] inline Positions few_of(const FewElements& few, const Positions& needed) {
   constexpr std::int64_t most_positions = 1 << 20;
+  if (few.count == 0) return {};
   if (needed.count() > most_positions) return needed;
   std::set<std::int64_t> chosen;  // coordinates
   std::vector<Positions::Run> runs;

@@ -47,6 +47,19 @@ namespace benanza::detail {
   return rule;
 }
 
+/// The rule of a sum of several tensors, some of which are zeros.
+[[nodiscard]] inline LiveRule sum_of_some(const SizedNode& at) {
+  LiveRule rule = elementwise(at);
+  double added = -1;
+  for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+    const auto few = at.known_x(k).few;
+    if (!few || few->count > 0 || few->rest != 0) ++added;
+  }
+  rule.flops = [share = std::max(0.0, added) / static_cast<double>(at.node.inputs.size() - 1)](
+                   std::span<const Region> y, const Region&) { return y[0].share() * share; };
+  return rule;
+}
+
 /// The rule of a node. Empty if it needs all of its operands.
 [[nodiscard]] inline std::optional<LiveRule> live_rule(const SizedNode& at) {
   if (const auto update = known_update(at)) return updated_rows(*update, elementwise(at));
@@ -116,6 +129,7 @@ namespace benanza::detail {
   if (decides(at.node)) return decision(at);
   if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);
   if (std::holds_alternative<op::Where>(layer)) return choice(at);
+  if (type == "Sum" && std::holds_alternative<op::Nary>(layer)) return sum_of_some(at);
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
       std::holds_alternative<op::Nary>(layer))
     return elementwise(at);
@@ -131,9 +145,9 @@ namespace benanza::detail {
 
 /// Operators whose results are partly known, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
-  static const std::set<std::string, std::less<>> makers{"Trilu",     "OneHot", "Expand",         "Tile",     "EyeLike",
-                                                         "Transpose", "Pad",    "Resize",         "Upsample", "And",
-                                                         "Equal",     "TopK",   "ScatterElements"};
+  static const std::set<std::string, std::less<>> makers{
+      "Trilu",    "OneHot", "Expand", "Tile", "EyeLike",         "Transpose", "Pad",   "Resize",
+      "Upsample", "And",    "Equal",  "TopK", "ScatterElements", "ArgMax",    "ArgMin"};
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
   if (node.op_type == "Gather" || node.op_type == "GatherND")
     return node.has_input(1) && graph.input(node, 1).literal.has_value();

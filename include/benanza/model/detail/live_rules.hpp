@@ -328,7 +328,7 @@ template <class IsWhole>
     different = std::max(different, count);
     some *= static_cast<double>(count) / static_cast<double>(at.x(0)[i]);
     if (x.few && x.few->axis == i && x.few->rest == 0 && sums.contains(node.op_type))  // one addition less than addends
-      some *= static_cast<double>(x.few->count - 1) / static_cast<double>(x.few->size);
+      some *= static_cast<double>(std::max<std::int64_t>(0, x.few->count - 1)) / static_cast<double>(x.few->size);
   }
   if (x.few && x.few->rest == 0 && !reduced[x.few->axis] && sums.contains(node.op_type))
     some = 0;  // at different places
