@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports models that are not in the repository, for compare.py: those of the table in docs/figures.md, "Models that are not in the repository".
+"""Exports models that are not in the repository, for compare.py.
 
-  benchmarks/engines/export.py FOLDER [NAME...]        default: the models of the table; NAME may also be another model of timm or torchvision
+  benchmarks/engines/export.py FOLDER [NAME...]        default: the models of the list below; NAME may also be another model of timm or torchvision
 
 Needs a Python with torch 2.15.0, torchvision 0.29.2, timm 1.0.31, transformers 5.24.0, onnx 1.23.2 and onnxscript 0.7.2; --versions prints those that are
 there. Nothing is downloaded: models are made from their names or configurations, with the weights that an untrained one has (--seed). Neither engines nor
