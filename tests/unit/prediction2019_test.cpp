@@ -141,7 +141,7 @@ TEST_CASE("the intervals hold nine of ten totals of devices that they were not m
   std::printf("%-16s %8s %8s %12s %14s %8s\n", "method", "batch", "factor", "of layers", "totals", "held");
   for (const auto& [method, member, size, share] : rows) {
     const Spread spread = spread_of(method, size);
-    const auto counts = [&](const Totals& total) {
+    const auto counts = [&, method = method](const Totals& total) {
       return spread_of(method, size_of(total)).of_total == spread.of_total;
     };
     const double factor = spread_over(member, counts, share), of_layer = layer_spread(method, counts);

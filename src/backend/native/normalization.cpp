@@ -50,7 +50,7 @@ Result plans(const op::LayerNorm& op, const Context& context) {
     return one_plan(context, op.operands(), algorithm,
                     [=, pool = context.pool, threads = context.threads](const Arguments& arguments) {
                       const auto [scale, bias] = weights(arguments);
-                      pool->split(rows, threads, 1, [&, scale, bias](Index begin, Index end) {
+                      pool->split(rows, threads, 1, [&, scale = scale, bias = bias](Index begin, Index end) {
                         kernel(input<float>(arguments, 0) + begin * inner, scale, bias,
                                output<float>(arguments) + begin * inner, end - begin, inner, epsilon);
                       });
@@ -61,7 +61,7 @@ Result plans(const op::LayerNorm& op, const Context& context) {
   return one_plan(context, op.operands(), "residual_" + algorithm,
                   [=, pool = context.pool, threads = context.threads](const Arguments& arguments) {
                     const auto [scale, bias] = weights(arguments);
-                    pool->split(rows, threads, 1, [&, scale, bias](Index begin, Index end) {
+                    pool->split(rows, threads, 1, [&, scale = scale, bias = bias](Index begin, Index end) {
                       for (Index at = begin * inner; at < end * inner; at += inner) {
                         float* const y = output<float>(arguments) + at;
                         float* const x = op.residual == op::Residual::kept ? output<float>(arguments, 1) + at : y;
