@@ -91,7 +91,7 @@ class LiveElements {
     values[id].conditional = values[id].conditional || there.conditional;
     if (there.part.empty()) return;
     if (there.part.dims() != graph.value(id).dims) return need(graph, values, id);
-    values[id].part.add(there.part);
+    if (!values[id].part.is_whole()) values[id].part.add(there.part);
     for (const auto& reader : there.readers)
       if (values[id].readers.size() < most_readers) values[id].readers.insert(reader);
   }
@@ -219,12 +219,16 @@ class LiveElements {
 
   /// The share of a region that a part of it is; for an expanded tensor, only distinct elements count. 0 for an empty
   /// region.
-  [[nodiscard]] static double share_of(Region part, Region all, const detail::KnownElements* expanded) {
-    for (std::size_t axis = 0; expanded && axis < all.dims().size(); ++axis) {
-      const FirstEqual first = expanded->copies_along(axis);
-      if (!first) continue;
-      part.fold(axis, first);
-      all.fold(axis, first);
+  [[nodiscard]] static double share_of(const Region& part, const Region& all, const detail::KnownElements* expanded) {
+    if (expanded != nullptr) {
+      Region distinct = part, all_distinct = all;
+      for (std::size_t axis = 0; axis < all.dims().size(); ++axis) {
+        const FirstEqual first = expanded->copies_along(axis);
+        if (!first) continue;
+        distinct.fold(axis, first);
+        all_distinct.fold(axis, first);
+      }
+      return share_of(distinct, all_distinct, nullptr);
     }
     return all.share() > 0 ? std::min(1.0, part.share() / all.share()) : 0;
   }
@@ -254,10 +258,11 @@ class LiveElements {
         readers.insert(values[*output].readers.begin(), values[*output].readers.end());
         unread = unread || (parts.back().empty() && values[*output].readers.empty());
       }
-      const Region wanted = parts.back();
-      if (has_rule) leave_unknown(known[*output], parts.back());
+      const bool may_leave = has_rule && known[*output].any();
+      const Region wanted = may_leave ? parts.back() : Region{};
+      if (may_leave) leave_unknown(known[*output], parts.back());
       any = any || !parts.back().empty();
-      if (parts.back() == wanted) continue;
+      if (!may_leave || parts.back() == wanted) continue;
       whole = false;
       readers.insert(title(node) + " makes elements that are known or equal");
     }
@@ -289,17 +294,26 @@ class LiveElements {
     const detail::SizedNode informed{node, graph, layer, known};
     whole = whole && !(has_rule && detail::equal_axes(informed));
     const detail::Needs most = detail::needs_of(sized, rule, all);
-    const auto informed_rule = has_rule && !whole ? detail::live_rule(informed) : rule;
-    detail::Needs needs = whole ? most : detail::needs_of(informed, informed_rule, parts);
-    if (ahead > 0 && cost(layer).flops.value > 0) detail::read_ahead(informed, ahead, needs);
+    const auto own_rule = has_rule && !whole ? detail::live_rule(informed) : std::nullopt;
+    const auto& informed_rule = has_rule && !whole ? own_rule : rule;
+    const bool is_ahead = ahead > 0 && cost(layer).flops.value > 0;
+    std::optional<detail::Needs> own;
+    if (!whole) own = detail::needs_of(informed, informed_rule, parts);
+    else if (is_ahead) own = most;
+    if (is_ahead) detail::read_ahead(informed, ahead, *own);
+    const detail::Needs& needs = own ? *own : most;
     // A cache that attention returns may be in the memory of its parts, so it does not make any read of them certain.
     const bool hands_on = std::holds_alternative<op::Attention>(layer) && parts.size() > 1 && !whole;
     const auto computed = [](std::vector<Region> results) {
       for (std::size_t j = 1; j < std::min<std::size_t>(3, results.size()); ++j) results[j] = Region(results[j].dims());
       return results;
     };
-    const detail::Needs most_reads = hands_on ? detail::needs_of(sized, rule, computed(all)) : most;
-    const detail::Needs reads = hands_on ? detail::needs_of(informed, informed_rule, computed(parts)) : needs;
+    std::optional<detail::Needs> most_handed_on, handed_on;
+    if (hands_on) {
+      most_handed_on = detail::needs_of(sized, rule, computed(all));
+      handed_on = detail::needs_of(informed, informed_rule, computed(parts));
+    }
+    const detail::Needs &most_reads = hands_on ? *most_handed_on : most, &reads = hands_on ? *handed_on : needs;
     if (const auto update = has_rule ? detail::known_update(informed) : std::nullopt) {
       updates_.insert_or_assign(&node, *update);
       if (!share.outputs.empty()) share.outputs[0] *= update->share();
@@ -317,9 +331,10 @@ class LiveElements {
         continue;
       }
       const detail::KnownElements& of_input = known[*node.inputs[k]];
+      const auto* expanded = of_input.expanded ? &of_input : nullptr;
       share.inputs.push_back(detail::certain_angles({node, graph, layer}, k) *
-                             share_of(read, touches_all(k) ? Region::whole(read.dims()) : most_reads.inputs[k],
-                                      of_input.expanded ? &of_input : nullptr));
+                             (touches_all(k) ? share_of(read, Region::whole(read.dims()), expanded)
+                                             : share_of(read, most_reads.inputs[k], expanded)));
       if (const auto update = this->update(node); update && update->kept == k)
         share.inputs.back() *= update->replaces ? 0 : update->share();
       Needed needed{

@@ -24,30 +24,39 @@ class Positions {
 
   Positions() = default;
   [[nodiscard]] static Positions run(std::int64_t begin, std::int64_t end) {
-    return Positions(std::vector<Run>{{begin, end}});
+    Positions result;
+    if (begin < end) result.only_ = {begin, end};
+    return result;
   }
   [[nodiscard]] static Positions whole(std::int64_t size) { return run(0, size); }
   /// In any order; overlapping runs are joined, empty ones are dropped.
   explicit Positions(std::vector<Run> runs) {
     std::erase_if(runs, [](const Run& run) { return run.begin >= run.end; });
     std::sort(runs.begin(), runs.end());
+    std::size_t count = 0;
     for (const Run& run : runs)
-      if (!runs_.empty() && run.begin <= runs_.back().end) runs_.back().end = std::max(runs_.back().end, run.end);
-      else runs_.push_back(run);
-    if (runs_.size() > most_runs) runs_ = {{runs_.front().begin, runs_.back().end}};
+      if (count > 0 && run.begin <= runs[count - 1].end) runs[count - 1].end = std::max(runs[count - 1].end, run.end);
+      else runs[count++] = run;
+    if (count == 1 || count > most_runs) only_ = {runs.front().begin, runs[count - 1].end};
+    if (count < 2 || count > most_runs) return;
+    runs.resize(count);
+    several_ = std::move(runs);
   }
 
-  [[nodiscard]] std::span<const Run> runs() const { return runs_; }
-  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  [[nodiscard]] std::span<const Run> runs() const {
+    return several_.empty() ? std::span(&only_, only_.begin < only_.end ? 1 : 0) : std::span(several_);
+  }
+  [[nodiscard]] bool empty() const { return runs().empty(); }
   [[nodiscard]] std::int64_t count() const {
     std::int64_t total = 0;
-    for (const Run& run : runs_) total += run.end - run.begin;
+    for (const Run& run : runs()) total += run.end - run.begin;
     return total;
   }
   bool operator==(const Positions&) const = default;
 
  private:
-  std::vector<Run> runs_{};
+  Run only_{};                  ///< if there is one run, as there usually is
+  std::vector<Run> several_{};  ///< if there are more
 };
 
 [[nodiscard]] inline Positions unite(const Positions& a, const Positions& b) {
@@ -56,6 +65,8 @@ class Positions {
   return Positions(std::move(runs));
 }
 [[nodiscard]] inline Positions common(const Positions& a, const Positions& b) {
+  if (a.runs().size() == 1 && b.runs().size() == 1)
+    return Positions::run(std::max(a.runs()[0].begin, b.runs()[0].begin), std::min(a.runs()[0].end, b.runs()[0].end));
   std::vector<Positions::Run> runs;
   for (std::size_t i = 0, j = 0; i < a.runs().size() && j < b.runs().size();) {
     runs.push_back({std::max(a.runs()[i].begin, b.runs()[j].begin), std::min(a.runs()[i].end, b.runs()[j].end)});

@@ -24,6 +24,7 @@ using Box = std::vector<Positions>;
 
 [[nodiscard]] inline Box whole_box(std::span<const std::int64_t> dims) {
   Box box;
+  box.reserve(dims.size());
   for (const auto dim : dims) box.push_back(Positions::whole(dim));
   return box;
 }
@@ -80,7 +81,12 @@ class Region {
   [[nodiscard]] std::span<const Box> boxes() const { return boxes_; }
   [[nodiscard]] bool empty() const { return boxes_.empty(); }
   [[nodiscard]] bool is_whole() const {
-    return !band_ && !most_ && boxes_.size() == 1 && boxes_[0] == whole_box(dims_);
+    const auto is_all = [](const Positions& positions, std::int64_t dim) {
+      const auto runs = positions.runs();
+      return dim > 0 ? runs.size() == 1 && runs[0] == Positions::Run{0, dim} : runs.empty();
+    };
+    return !band_ && !most_ && boxes_.size() == 1 &&
+           std::equal(boxes_[0].begin(), boxes_[0].end(), dims_.begin(), dims_.end(), is_all);
   }
   /// Elements of the boxes outside of this band are not in the region.
   [[nodiscard]] const std::optional<AxesBand>& band() const { return band_; }

@@ -166,7 +166,7 @@ class KnownElementwise {
       add(band, numbers.outside);
       const auto rest = numbers.differ ? std::nullopt : numbers.band.complement();
       if (rest) add({band.row, band.column, *rest}, numbers.inside);
-    } else if (const KnownElements x = at_.known_x(k); x.band) {
+    } else if (const KnownElements& x = at_.known_x(k); x.band) {
       add(*x.band, x.outside);
     }
     return parts;
@@ -242,7 +242,7 @@ class KnownElementwise {
   }
   /// A softmax is 0 at hidden scores, unless a row has only hidden scores. A LogSoftmax hides the same scores.
   [[nodiscard]] KnownElements softmax() const {
-    const KnownElements x = at_.known_x(0);
+    const KnownElements& x = at_.known_x(0);
     const Dims& y = at_.y();
     const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", at_.node.opset < 13 ? 1 : -1), y.size());
     if (!x.band || x.outside > masked_score || !axis || (at_.node.opset < 13 && *axis + 1 != y.size())) return {};
@@ -261,7 +261,7 @@ class KnownElementwise {
     const bool upper = at_.node.attribute<std::int64_t>("upper", 1) != 0;
     const Band kept = upper ? Band{.least = k} : Band{.most = k};
     KnownElements y{.band = AxesBand{rank - 2, rank - 1, kept}};
-    const KnownElements x = at_.known_x(0);
+    const KnownElements& x = at_.known_x(0);
     if (x.band && x.outside == 0 && x.band->has_axes_of(*y.band)) y.band->band = common(kept, x.band->band);
     return y;
   }
@@ -297,7 +297,7 @@ class KnownElementwise {
 
 /// The band of a tensor to which a slice is assigned: it contains the band of the slice and that of the tensor.
 [[nodiscard]] inline KnownElements known_assignment(const SizedNode& at, const Dims& first) {
-  const KnownElements x = at.known_x(0), updates = at.known_x(2);
+  const KnownElements &x = at.known_x(0), &updates = at.known_x(2);
   if (!updates.band || at.x(2) == at.x(0)) return {.band = updates.band, .outside = updates.outside};
   if (!x.band || !x.band->has_axes_of(*updates.band) || !is_alike(x.outside, updates.outside)) return {};
   const auto begin = [&first](std::size_t axis) { return axis < first.size() ? -first[axis] : 0; };
@@ -308,7 +308,7 @@ class KnownElementwise {
 
 /// The band of part `j` of a Split.
 [[nodiscard]] inline KnownElements known_part_band(const SizedNode& at, std::size_t j) {
-  const KnownElements x = at.known_x(0);
+  const KnownElements& x = at.known_x(0);
   const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
   if (!x.band || !axis) return {};
   std::int64_t begin = 0;
@@ -335,7 +335,7 @@ class KnownElementwise {
   std::optional<AxesBand> like;
   std::optional<double> outside;
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
-    if (const KnownElements x = at.known_x(k); x.band && !like) {
+    if (const KnownElements& x = at.known_x(k); x.band && !like) {
       like = x.band;
       outside = x.outside;
     }
@@ -343,7 +343,7 @@ class KnownElementwise {
   Band whole{1, 0};
   std::int64_t begin = 0;
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
-    const KnownElements x = at.known_x(k);
+    const KnownElements& x = at.known_x(k);
     const Dims& dims = at.x(k);
     const auto& numbers = at.graph.input(at.node, k).banded;
     Band band{1 - dims[like->row], dims[like->column] - 1};
@@ -367,7 +367,7 @@ class KnownElementwise {
   if (!at.node.has_input(0)) return {};
   if (const auto first = assigned_slice(at)) return known_assignment(at, *first);
   if (type == "Concat") return known_joined(at);
-  const KnownElements x = at.known_x(0);
+  const KnownElements& x = at.known_x(0);
   if (type == "Slice" && x.band) {
     const auto box = known_slice(at);
     KnownElements y{.outside = x.outside};

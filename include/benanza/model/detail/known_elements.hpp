@@ -79,8 +79,9 @@ struct SizedNode {
   std::span<const KnownElements> known{};  ///< what is known of each value; empty: nothing is known
   [[nodiscard]] const Dims& x(std::size_t k) const { return graph.value(*node.inputs[k]).dims; }
   [[nodiscard]] const Dims& y(std::size_t j = 0) const { return graph.value(*node.outputs[j]).dims; }
-  [[nodiscard]] KnownElements known_x(std::size_t k) const {
-    return known.empty() || !node.has_input(k) ? KnownElements{} : known[*node.inputs[k]];
+  [[nodiscard]] const KnownElements& known_x(std::size_t k) const {
+    static const KnownElements nothing;
+    return known.empty() || !node.has_input(k) ? nothing : known[*node.inputs[k]];
   }
 };
 

@@ -166,7 +166,7 @@ namespace benanza::detail {
   constexpr std::size_t most_boxes = 64;  // a window of 7 x 7 with a different part in the padding for each tap
   const std::string type = onnx_type(at.node);
   if (!at.node.has_input(0)) return {};
-  const KnownElements x = at.known_x(0);
+  const KnownElements& x = at.known_x(0);
   std::vector<Box> boxes = x.rows, result;
   if (x.filled) boxes.push_back(*x.filled);
   for (const Box& box : boxes) {

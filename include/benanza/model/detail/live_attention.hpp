@@ -80,7 +80,7 @@ namespace benanza::detail {
   const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
   const bool filled_by_data = !at.known.empty() && op::Attention::is_filled_by_data(node, at.graph);
   std::optional<Band> visible;  // the pairs that a constant mask leaves visible
-  if (const KnownElements hidden = at.known_x(mask);
+  if (const KnownElements& hidden = at.known_x(mask);
       hidden.band && (layer.mask_type ? hidden.outside == 0 : hidden.outside <= masked_score)) {
     const std::size_t mask_rank = at.x(mask).size();
     if (hidden.band->row + 2 == mask_rank && hidden.band->column + 1 == mask_rank &&

@@ -45,7 +45,7 @@ namespace benanza::detail {
 /// Where: if the condition is known, each operand is needed only at positions at which it is chosen.
 [[nodiscard]] inline LiveRule choice(const SizedNode& at) {
   LiveRule rule = elementwise(at);
-  const auto filled = at.known_x(0).filled;
+  const auto& filled = at.known_x(0).filled;
   const Box true_at = filled ? broadcast_box(*filled, at.x(0), at.y()) : whole_box(at.y());
   rule.operand = [at, true_at, of_all = rule.operand](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     if (k == 0) return of_all(k, j, y);

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -151,11 +152,7 @@ namespace benanza::detail {
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
   if (node.op_type == "Gather" || node.op_type == "GatherND")
     return node.has_input(1) && graph.input(node, 1).literal.has_value();
-  if (node.op_type == "Concat")
-    for (std::size_t k = 1; k < node.inputs.size(); ++k)
-      if (std::find(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(k), node.inputs[k]) !=
-          node.inputs.begin() + static_cast<std::ptrdiff_t>(k))
-        return true;
+  if (node.op_type == "Concat") return std::set(node.inputs.begin(), node.inputs.end()).size() < node.inputs.size();
   return makers.contains(node.op_type);
 }
 
@@ -207,7 +204,7 @@ namespace benanza::detail {
   const Dims &indices = at.x(1), &y = at.y();
   const std::size_t rank = indices.size();
   if (!axis || y.size() + 1 != at.x(0).size() + rank) return {};
-  const KnownElements x = at.known_x(0);
+  const KnownElements& x = at.known_x(0);
   const FirstEqual along = x.copies_along(*axis);
   const std::vector<std::int64_t> places = distinct_places(at, *axis);
   const bool all_equal = along && std::all_of(along->begin(), along->end(), [](auto p) { return p == 0; });
@@ -224,6 +221,15 @@ namespace benanza::detail {
   return std::any_of(result.begin(), result.end(), [](const FirstEqual& first) { return first != nullptr; })
              ? result
              : std::vector<FirstEqual>{};
+}
+
+/// Whether no operand is known to be 0 or hidden at some positions, which are then not needed.
+[[nodiscard]] inline bool needs_evenly(const SizedNode& at) {
+  for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+    const KnownElements& x = at.known_x(k);
+    if (x.band || x.few || x.nonzero < 1 || x.filled || !x.rows.empty()) return false;
+  }
+  return true;
 }
 
 /// For each axis of result `j`, the positions that have equal elements: those that Expand and Tile repeat, a Gather
@@ -299,6 +305,27 @@ namespace benanza::detail {
     }
     return is_reshape(type);
   };
+  // Whether each position needs another position of an operand, along an axis without copies. False if the first and
+  // the last position cannot show this.
+  const bool even = (!copies || type == "Expand") && !std::holds_alternative<op::Where>(at.layer) &&
+                    !decides(at.node) && needs_evenly(at);
+  const auto all_differ = [&](std::size_t axis) {
+    Box first = whole_box(y), last = first;
+    first[axis] = Positions::run(0, 1);
+    last[axis] = Positions::run(y[axis] - 1, y[axis]);
+    for (std::size_t k = 0; k < (copies ? 1 : at.node.inputs.size()); ++k) {
+      if (!at.node.inputs[k]) continue;
+      const std::vector<Box> a = rule->operand(k, j, first), b = rule->operand(k, j, last);
+      if (a.size() != 1 || b.size() != 1) continue;
+      for (std::size_t i = 0; i < a[0].size(); ++i) {
+        const auto at_first = a[0][i].runs(), at_last = b[0][i].runs();
+        if (at_first.size() == 1 && at_last.size() == 1 && !at.known_x(k).copies_along(i) &&
+            std::abs(at_last[0].begin - at_first[0].begin) >= y[axis] - 1)
+          return true;
+      }
+    }
+    return false;
+  };
   bool any = false;
   for (std::size_t i = 0; i < y.size(); ++i) {
     any = any || result[i];
@@ -321,6 +348,7 @@ namespace benanza::detail {
     }
     const bool from_one = resize && at.x(0)[i] == 1;  // in any mode
     if (!copies && !from_one && (!is_alike_along(at, type, i) || is_mixed(i))) continue;
+    if (even && !from_one && all_differ(i)) continue;
     auto first = std::make_shared<std::vector<std::int64_t>>();
     if (y[i] > most_positions) {
       const auto at_first = needed_at(i, 0, true);
@@ -554,7 +582,7 @@ struct Needs {
       if (value.constant && value.banded && !value.banded->differ) region = Region(x);  // both numbers are known
       else region.clip(*known);
     }
-    if (const auto filled = at.known_x(k).filled) region.clip(*filled);
+    if (const auto& filled = at.known_x(k).filled) region.clip(*filled);
     if (rule && rule->follows && !outputs.empty() && outputs[0].limited())
       if (auto certain = rule->operand(k, 0, outputs[0].certain()[0]); !certain.empty())
         region.limit(*outputs[0].limited(), std::move(certain[0]));

@@ -29,7 +29,7 @@ class ProductZeros {
     const std::size_t inputs[2] = {0, b};
     const FollowedAxes* axes[2] = {&of_a, &of_b};
     for (std::size_t i = 0; i < 2; ++i) {
-      const KnownElements x = at.known_x(inputs[i]);
+      const KnownElements& x = at.known_x(inputs[i]);
       const std::size_t rank = axes[i]->size();
       if (rank < 2 || x.outside != 0) continue;
       const std::size_t depth = (*axes[i])[rank - 1] == whole_axis ? rank - 1 : rank - 2, free = 2 * rank - 3 - depth;
@@ -139,7 +139,7 @@ struct SummedAxis {
                                             const std::vector<std::pair<std::size_t, std::size_t>>& where) {
   Positions left = Positions::whole(size);
   for (const auto& [k, axis] : where)
-    if (const auto filled = at.known_x(k).filled) left = common(left, (*filled)[axis]);
+    if (const auto& filled = at.known_x(k).filled) left = common(left, (*filled)[axis]);
   SummedAxis result;
   for (const auto& [k, axis] : where) result.operands.push_back({k, axis, left});
   std::int64_t least = left.count();

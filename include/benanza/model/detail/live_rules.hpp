@@ -102,7 +102,7 @@ template <class IsUnread>
 
 /// Whether all elements along the axes [first, last) are equal.
 [[nodiscard]] inline bool are_equal_along(const SizedNode& at, std::size_t first, std::size_t last) {
-  const KnownElements x = at.known_x(0);
+  const KnownElements& x = at.known_x(0);
   for (std::size_t i = first; i < last; ++i) {
     const FirstEqual equal = x.copies_along(i);
     if (at.x(0)[i] != 1 && (!equal || std::any_of(equal->begin(), equal->end(), [](auto p) { return p != 0; })))
@@ -317,7 +317,7 @@ template <class IsWhole>
   static const std::set<std::string_view> choices{"ReduceMax", "ReduceMin", "ReduceMean", "ArgMax", "ArgMin"};
   // Elements that are known to be 0 add nothing to a sum. One of several equal elements is sufficient: it is their
   // maximum and mean.
-  const KnownElements x = at.known_x(0);
+  const KnownElements& x = at.known_x(0);
   double some = 1;  // share of the elements
   std::int64_t different = 1;
   for (std::size_t i = 0; i < rank; ++i) {

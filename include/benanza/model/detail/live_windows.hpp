@@ -241,7 +241,7 @@ struct KnownInput {
 [[nodiscard]] inline KnownInput known_input(const SizedNode& at, const std::vector<Window>& windows, bool sums) {
   const WindowLayout layout(at);
   KnownInput result{.windows = windows, .channels = Positions::whole(at.x(0)[layout.channels])};
-  const KnownElements x = at.known_x(0);
+  const KnownElements& x = at.known_x(0);
   for (std::size_t i = 0; i < windows.size(); ++i) result.copies.push_back(x.copies_along(layout.place(i)));
   if (!x.filled) return result;
   result.channels = (*x.filled)[layout.channels];
@@ -271,7 +271,7 @@ struct ConvolvedPart {
   std::vector<Positions::Run> rest;
   const WindowLayout layout(at);
   const std::int64_t x_channels = at.x(0)[layout.channels], y_channels = at.y()[layout.channels];
-  const auto filled = at.known_x(0).filled;
+  const auto& filled = at.known_x(0).filled;
   std::int64_t end = 0;
   for (const KnownPart& part : at.known_x(0).parts) {
     if (part.axis != layout.channels) return {};
@@ -417,7 +417,7 @@ struct ConvolvedPart {
     }
   }
   const double stored = stored_products(at.known_x(1).nonzero, steps);
-  const auto filled = at.known_x(0).filled;
+  const auto& filled = at.known_x(0).filled;
   const Positions some = filled ? (*filled)[1] : Positions::whole(x_dims[1]);
   const FirstEqual copies = at.known_x(0).copies_along(1);
   const GroupedChannels channels(some, x_dims[1], y_dims[1], group, copies);
