@@ -109,7 +109,7 @@ class Builder {
   [[nodiscard]] bool merged(Step& step);
   [[nodiscard]] std::vector<std::size_t> identities_of(Frame& frame, const Node& node, const Ids& inputs);
   [[nodiscard]] std::size_t identity_of(Frame& frame, ValueId id);
-  [[nodiscard]] std::size_t key_of(Frame& frame, const Node& node, const Ids& inputs);
+  [[nodiscard]] std::size_t key_of(Frame& frame, const Step& step, const Ids& inputs);
   [[nodiscard]] bool same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto,
                                const Step& step, const Ids& inputs);
   [[nodiscard]] const Node* find_same(Frame& frame, const Step& step, const Ids& inputs);

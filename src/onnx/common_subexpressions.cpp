@@ -35,6 +35,24 @@ bool says_default(const onnx::AttributeProto& attribute, const onnx::OpSchema* s
   return otherwise.has_type() && otherwise.SerializeAsString() == attribute.SerializeAsString();
 }
 
+/// Equal for nodes with equal `told_attributes`, and usually different for others, if numbers and texts differ.
+std::size_t key_of_attributes(const onnx::NodeProto& node, const onnx::OpSchema* schema) {
+  std::size_t all = 0;  // in any order
+  for (const auto& attribute : node.attribute()) {
+    if (says_default(attribute, schema)) continue;
+    std::size_t key = std::hash<std::string>()(attribute.name());
+    const auto add = [&key](std::size_t each) { key = key * 1000003 + each; };
+    add(std::hash<std::int64_t>()(attribute.i()));
+    add(std::hash<float>()(attribute.f()));
+    add(std::hash<std::string>()(attribute.s()));
+    for (const std::int64_t each : attribute.ints()) add(std::hash<std::int64_t>()(each));
+    for (const float each : attribute.floats()) add(std::hash<float>()(each));
+    for (const std::string& each : attribute.strings()) add(std::hash<std::string>()(each));
+    all += key;
+  }
+  return all;
+}
+
 /// The serialised attributes of a node that differ from their defaults.
 std::map<std::string, std::string> told_attributes(const onnx::NodeProto& node, const onnx::OpSchema* schema) {
   std::map<std::string, std::string> told;
@@ -119,10 +137,10 @@ std::vector<std::size_t> Builder::identities_of(Frame& frame, const Node& node, 
   return result;
 }
 
-std::size_t Builder::key_of(Frame& frame, const Node& node, const Ids& inputs) {
-  std::size_t key = std::hash<std::string>()(node.op_type);
-  for (const std::size_t id : identities_of(frame, node, inputs)) key = key * 1000003 + id;
-  return key;
+std::size_t Builder::key_of(Frame& frame, const Step& step, const Ids& inputs) {
+  std::size_t key = std::hash<std::string>()(step.node.op_type);
+  for (const std::size_t id : identities_of(frame, step.node, inputs)) key = key * 1000003 + id;
+  return key * 1000003 + key_of_attributes(step.proto, step.op.schema);
 }
 
 bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto, const Step& step,
@@ -143,7 +161,7 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
 
 /// An earlier node of a frame that computes the same result from these operands, or null if there is none.
 const Node* Builder::find_same(Frame& frame, const Step& step, const Ids& inputs) {
-  const auto [first, last] = frame.known_nodes.equal_range(key_of(frame, step.node, inputs));
+  const auto [first, last] = frame.known_nodes.equal_range(key_of(frame, step, inputs));
   for (auto at = first; at != last; ++at)
     if (const Node& earlier = frame.graph.nodes[at->second.first];
         same_node(frame, earlier, *at->second.second, step, inputs))
@@ -156,10 +174,10 @@ bool Builder::go_outside(const Frame& body, Ids& inputs) {
   for (auto& id : inputs) {
     if (!id) continue;
     if (const auto passed = body.passed_on.find(*id); passed != body.passed_on.end()) id = passed->second;
-    const auto& captures = body.graph.captures;
-    const auto captured =
-        std::find_if(captures.begin(), captures.end(), [&id](const auto& each) { return each.first == *id; });
-    if (captured != captures.end()) {
+    const auto& captures = body.graph.captures;  // in the order of the body's values
+    const auto captured = std::lower_bound(captures.begin(), captures.end(), *id,
+                                           [](const auto& each, ValueId of) { return each.first < of; });
+    if (captured != captures.end() && captured->first == *id) {
       id = captured->second;
       continue;
     }
@@ -185,7 +203,7 @@ bool Builder::merged(Step& step) {
     }
     if (at->parent == nullptr || !may_be_outside(step.node) || !go_outside(*at, inputs)) break;
   }
-  frame.known_nodes.emplace(key_of(frame, step.node, step.inputs), std::pair{frame.graph.nodes.size(), &step.proto});
+  frame.known_nodes.emplace(key_of(frame, step, step.inputs), std::pair{frame.graph.nodes.size(), &step.proto});
   return false;
 }
 
