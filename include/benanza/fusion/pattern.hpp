@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,22 +53,28 @@ namespace detail {
                      [&](const Predecessor& edge) { return edge.from == producer; });
 }
 
+/// Whether a layer is one of the members of a group. They are in order.
+[[nodiscard]] inline bool has_member(const Match& match, std::size_t layer) {
+  return std::binary_search(match.members.begin(), match.members.end(), layer);
+}
+
 /// The member whose position the group takes: usually the last one. If a layer before that reads a kept result, it is
 /// the first member, provided that it waits for everything that the others wait for. Nothing if there is no valid
 /// position.
 [[nodiscard]] inline std::optional<std::size_t> place_of(const LayerGraph& graph, const Match& match) {
   const std::size_t first = match.members.front(), last = match.members.back();
-  const auto inside = [&](std::size_t layer) {
-    return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
-  };
+  std::vector<std::size_t> kept = match.kept;
+  std::sort(kept.begin(), kept.end());
   bool is_read_before = false;
-  for (auto member : match.kept)
-    for (std::size_t next = member + 1; next < last; ++next)
-      is_read_before = is_read_before || (!inside(next) && reads_from(graph.layers[next], member));
+  for (std::size_t next = kept.empty() ? last : kept.front() + 1; next < last && !is_read_before; ++next)
+    is_read_before =
+        !has_member(match, next) &&
+        std::any_of(graph.layers[next].predecessors.begin(), graph.layers[next].predecessors.end(),
+                    [&](const Predecessor& edge) { return std::binary_search(kept.begin(), kept.end(), edge.from); });
   if (!is_read_before) return last;
   for (auto member : match.members)
     for (const auto& edge : graph.layers[member].predecessors)
-      if (!inside(edge.from) && !reads_from(graph.layers[first], edge.from)) return std::nullopt;
+      if (!has_member(match, edge.from) && !reads_from(graph.layers[first], edge.from)) return std::nullopt;
   return first;
 }
 
@@ -90,9 +97,8 @@ namespace detail {
   for (const auto& piece : match.pieces)
     if (piece.count == 0 || piece.first > all || piece.count > all - piece.first || !is_consistent(piece.layer))
       return false;
-  const auto inside = [&](std::size_t layer) {
-    return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
-  };
+  std::vector<std::size_t> kept = match.kept;
+  std::sort(kept.begin(), kept.end());
   const auto& last = graph.layers[match.members.back()];
   for (auto member : match.members) {
     const auto& layer = graph.layers[member];
@@ -100,11 +106,11 @@ namespace detail {
         layer.branches != last.branches)
       return false;
     if (member == match.members.back()) continue;
-    if (std::find(match.kept.begin(), match.kept.end(), member) != match.kept.end()) continue;
+    if (std::binary_search(kept.begin(), kept.end(), member)) continue;
     for (auto output : layer.outputs) {
       if (graph.tensors[output].output) return false;
       for (auto consumer : graph.tensors[output].consumers)
-        if (!inside(consumer)) return false;
+        if (!has_member(match, consumer)) return false;
     }
   }
   return place_of(graph, match).has_value();
@@ -143,9 +149,8 @@ namespace detail {
       group.pieces.push_back(
           {offset[piece.first], offset[piece.first + piece.count] - offset[piece.first], piece.layer});
   }
-  const auto inside = [&](std::size_t layer) {
-    return std::find(match.members.begin(), match.members.end(), layer) != match.members.end();
-  };
+  std::set<TensorId> read;
+  std::set<std::size_t> waited_for;
   for (std::size_t m = 0; m < match.members.size(); ++m) {
     const Occurrence& part = graph.layers[match.members[m]];
     group.nodes.insert(group.nodes.end(), part.nodes.begin(), part.nodes.end());
@@ -153,18 +158,12 @@ namespace detail {
     for (const auto& piece : part.pieces) group.pieces.push_back({piece.first + offset[m], piece.count, piece.layer});
     for (const auto& input : part.inputs) {
       const auto maker = input ? only_producer(graph, input) : std::nullopt;
-      if (input && !(maker && inside(*maker)) &&
-          std::find(group.inputs.begin(), group.inputs.end(), input) == group.inputs.end())
-        group.inputs.push_back(input);
+      if (input && !(maker && has_member(match, *maker)) && read.insert(*input).second) group.inputs.push_back(input);
     }
     for (auto edge : part.predecessors) {
-      if (inside(edge.from)) continue;
+      if (has_member(match, edge.from) || !waited_for.insert(edge.from).second) continue;
       edge.late = edge.late || m > 0;
-      const Predecessor ordinary{edge.from, false}, late{edge.from, true};
-      const auto has = [&](const Predecessor& p) {
-        return std::find(group.predecessors.begin(), group.predecessors.end(), p) != group.predecessors.end();
-      };
-      if (!has(ordinary) && !has(late)) group.predecessors.push_back(edge);
+      group.predecessors.push_back(edge);
     }
   }
   group.outputs = graph.layers[match.members.back()].outputs;

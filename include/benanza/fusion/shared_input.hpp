@@ -94,34 +94,34 @@ struct SharedInput {
   });
 }
 
-/// `at` is the first of the layers. Operands of a Concat are left alone: they are written to their positions in its
-/// result instead.
+/// Whether everything that reads the result of a layer can read it from a joint result, however many columns that has.
+/// Operands of a Concat are left alone: they are written to their positions in its result instead.
+[[nodiscard]] inline bool is_read_from_joint(const LayerGraph& graph, const Occurrence& at, std::int64_t columns) {
+  const TensorId y = at.outputs[0];
+  const StridedView view = view_of_part(at.layer, element_count(graph.tensors[y].dims), columns, 2 * columns);
+  return all_read_as(graph, y, view) && !is_concatenated(graph, y);
+}
+
+/// `at` is the first of the layers.
 [[nodiscard]] inline std::optional<Match> match_shared_input(const LayerGraph& graph, std::size_t at) {
+  const auto& inputs = graph.layers[at].inputs;
+  if (inputs.empty() || !inputs[0] || graph.tensors[*inputs[0]].consumers.size() < 2) return std::nullopt;
   const auto first = SharedInput::of(graph, graph.layers[at]);
-  if (!first) return std::nullopt;
+  if (!first || !is_read_from_joint(graph, graph.layers[at], first->columns)) return std::nullopt;
   struct Part {
     std::size_t layer = 0;
     std::int64_t columns = 0;
     bool has_bias = false;
   };
   std::vector<Part> parts;
-  std::int64_t total = 0;
-  for (const std::size_t reader : graph.tensors[*graph.layers[at].inputs[0]].consumers) {
+  for (const std::size_t reader : graph.tensors[*inputs[0]].consumers) {
     const Occurrence& other = graph.layers[reader];
-    if (reader < at || (!parts.empty() && parts.back().layer == reader) ||
-        other.inputs[0] != graph.layers[at].inputs[0])
-      continue;
+    if (reader < at || (!parts.empty() && parts.back().layer == reader) || other.inputs[0] != inputs[0]) continue;
     const auto shared = SharedInput::of(graph, other);
-    if (!shared || shared->common != first->common || is_concatenated(graph, other.outputs[0])) continue;
-    parts.push_back({reader, shared->columns, shared->has_bias});
-    total += shared->columns;
+    if (shared && shared->common == first->common && is_read_from_joint(graph, other, shared->columns))
+      parts.push_back({reader, shared->columns, shared->has_bias});
   }
-  std::erase_if(parts, [&](const Part& part) {
-    const TensorId y = graph.layers[part.layer].outputs[0];
-    return !all_read_as(graph, y,
-                        view_of_part(first->common, element_count(graph.tensors[y].dims), part.columns, total));
-  });
-  if (parts.size() < 2 || parts.front().layer != at) return std::nullopt;
+  if (parts.size() < 2) return std::nullopt;
   Match match;
   std::int64_t columns = 0;
   bool has_bias = false;

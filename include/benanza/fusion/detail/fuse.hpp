@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace benanza {
 
@@ -21,12 +22,12 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
   for (auto& group : fused.layers) {
     if (group.members.size() < 2) continue;
     DistinctBytes reads(single), needed(single);
-    const auto inside = [&](std::size_t layer) {
-      return std::find(group.members.begin(), group.members.end(), layer) != group.members.end();
-    };
-    const auto leaves = [&](TensorId id) {
-      return std::find(group.outputs.begin(), group.outputs.end(), id) != group.outputs.end();
-    };
+    std::vector<std::size_t> members = group.members;
+    std::vector<TensorId> outputs = group.outputs;
+    std::sort(members.begin(), members.end());
+    std::sort(outputs.begin(), outputs.end());
+    const auto inside = [&](std::size_t layer) { return std::binary_search(members.begin(), members.end(), layer); };
+    const auto leaves = [&](TensorId id) { return std::binary_search(outputs.begin(), outputs.end(), id); };
     group.written = {};
     group.needed = {};
     group.absorbed = first_addend(group.layer);

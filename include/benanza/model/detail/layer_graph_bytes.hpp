@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace benanza::detail {
 
@@ -17,6 +19,7 @@ inline void LayerGraphBuilder::connect() {
     for (const auto& input : result_.layers[i].inputs)
       if (input) result_.tensors[*input].consumers.push_back(i);
   const std::vector<Flops> absorbed = absorb_steps(result_);
+  std::vector<std::size_t> waiting(result_.layers.size(), 0);  // the last layer with an edge from this one
   for (std::size_t i = 0; i < result_.layers.size(); ++i) {
     Occurrence& at = result_.layers[i];
     DistinctBytes reads(result_), needed(result_);
@@ -29,11 +32,8 @@ inline void LayerGraphBuilder::connect() {
         reads.add(*at.inputs[k], touched);
         needed.add(*at.inputs[k], touched, at.live.input(k));
       }
-      for (auto producer : tensor.producers) {
-        const Predecessor edge{producer, false};
-        if (producer < i && std::find(at.predecessors.begin(), at.predecessors.end(), edge) == at.predecessors.end())
-          at.predecessors.push_back(edge);
-      }
+      for (auto producer : tensor.producers)
+        if (producer < i && std::exchange(waiting[producer], i) != i) at.predecessors.push_back({producer, false});
     }
     at.read_weights = reads.weights();
     at.read_activations = reads.activations();
