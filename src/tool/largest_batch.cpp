@@ -40,6 +40,7 @@ std::optional<std::int64_t> largest_batch(double capacity, const std::function<d
     const double one = peak(1), two = peak(2), slope = two - one;
     if (one > capacity) return 0;
     if (slope <= 0) return std::nullopt;
+    if ((capacity - one) / slope > static_cast<double>(most) && peak(most - 1) <= capacity) return most - 1;
     const auto guess =
         std::clamp(static_cast<std::int64_t>(std::min((capacity - one) / slope, 1e7)) + 1, std::int64_t{1}, most);
     std::int64_t low = 1, high = most;  // low always fits

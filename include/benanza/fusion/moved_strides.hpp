@@ -34,13 +34,17 @@ namespace detail {
 
 class StrideMover {
  public:
-  explicit StrideMover(const Graph& graph) : graph_(&graph), wanted_(graph.values.size()) {
-    collect_names(graph);
-    for (const ValueId output : graph.outputs) want(output, {});
-    for (std::size_t n = graph.nodes.size(); n-- > 0;) find_wanted(graph.nodes[n]);
-  }
+  explicit StrideMover(const Graph& graph) : graph_(&graph), wanted_(graph.values.size()) {}
 
   [[nodiscard]] std::optional<MovedStrides> move() {
+    const auto may_begin = [this](const Node& node) {
+      const auto axes = window_axes(node);
+      return axes && skips(read_steps(*axes, {}));
+    };
+    if (std::none_of(graph_->nodes.begin(), graph_->nodes.end(), may_begin)) return std::nullopt;
+    collect_names(*graph_);
+    for (const ValueId output : graph_->outputs) want(output, {});
+    for (std::size_t n = graph_->nodes.size(); n-- > 0;) find_wanted(graph_->nodes[n]);
     const auto takes = [&](const Node& node) { return window_axes(node) && skips(wanted_of(*node.outputs[0])); };
     if (std::none_of(graph_->nodes.begin(), graph_->nodes.end(), takes)) return std::nullopt;
     result_.graph = *graph_;
