@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <benanza/detail/regular_file.hpp>
 #include <benanza/execution/npy.hpp>
 #include <benanza/results/whole_file.hpp>
 
@@ -81,8 +82,12 @@ Tensor from_fortran_order(const Tensor& given, const Tensor::Dims& dims) {
 }  // namespace
 
 NpyHeader read_npy_header(const std::filesystem::path& file) {
+  try {
+    static_cast<void>(detail::RegularFile(file));
+  } catch (const InputError& error) {
+    throw InputError(file.string() + ": cannot be opened: " + error.what());
+  }
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError(file.string() + ": cannot be opened");
   std::string head(12, '\0');
   in.read(head.data(), 12);
   if (!in || !head.starts_with("\x93NUMPY")) throw InputError(file.string() + ": not a NumPy file");

@@ -3,6 +3,7 @@
 
 #include "banded.hpp"
 #include "constant_kind.hpp"
+#include "external_data.hpp"
 #include "proto.hpp"
 #include "tensor_fields.hpp"
 #include "wire.hpp"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <set>
 #include <vector>
@@ -248,6 +248,7 @@ class Scanner {
 
   [[nodiscard]] TensorFacts facts(std::string_view message) const {
     TensorFacts facts;
+    bool external = false;
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
         case tensor::dims: append_dims(facts.dims, *field); break;
@@ -264,33 +265,21 @@ class Scanner {
         case tensor::double_data:
         case tensor::uint64_data: facts.other_bytes += field->whole.size(); break;
         case tensor::external_data:
-          facts.external = true;
-          check_location(bytes(*field), message);
-          break;
-        case tensor::data_location: facts.external |= field->value == 1; break;
+        case tensor::data_location: external = true; break;
         default: break;
       }
     }
+    if (external) facts.external = is_external(message, facts.name);
     return facts;
   }
 
   // The file is never opened here, but an engine that runs the model would open it.
-  void check_location(std::string_view message, std::string_view tensor) const {
-    std::string_view key, value;
-    for (auto fields = read(message); auto field = fields.next();)
-      if (field->number == entry::key) key = bytes(*field);
-      else if (field->number == entry::value) value = bytes(*field);
-    if (key != "location") return;
-    std::string name;
-    for (auto fields = read(tensor); auto field = fields.next();)
-      if (field->number == tensor::name) name = bytes(*field);
-    std::string path(value);
-    std::replace(path.begin(), path.end(), '\\', '/');
-    const std::filesystem::path location(path);
-    const bool drive = path.size() > 1 && path[1] == ':';
-    if (drive || location.is_absolute() || std::find(location.begin(), location.end(), "..") != location.end())
-      throw InputError("tensor '" + name + "': external data at '" + std::string(value) +
-                       "', expected a path inside the model's folder");
+  [[nodiscard]] bool is_external(std::string_view tensor, std::string_view name) const {
+    try {
+      return external_data(tensor, file_.data()).has_value();
+    } catch (const InputError& error) {
+      throw InputError("tensor '" + std::string(name) + "': " + error.what());
+    }
   }
 
   static std::int64_t checked_elements(const TensorFacts& facts) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "external_data.hpp"
 #include "mapped_file.hpp"
 #include "tensor_fields.hpp"
 #include "wire.hpp"
 #include <benanza/onnx/stored_tensors.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,35 +16,22 @@ namespace benanza {
 
 namespace {
 
+using importer::ExternalData;
 using importer::MappedFile;
 using importer::WireField;
 using importer::WireReader;
 namespace fields = importer::tensor;
 
-/// Where the numbers are if they are not in the message.
-struct ExternalData {
-  std::string_view location{};
-  std::size_t offset = 0;
-  std::optional<std::size_t> length{};
-};
-
-std::size_t byte_count(std::string_view text) {
-  std::size_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw InputError("its external data begins or ends at '" + std::string(text) + "', expected a number of bytes");
-  return count;
-}
-
 /// The elements of one message.
 class TensorMessage {
  public:
-  TensorMessage(std::string_view message, const char* file, DataType type) : type_(type) {
+  TensorMessage(std::string_view message, const char* file, DataType type)
+      : type_(type), external_(importer::external_data(message, file)) {
     for (WireReader reader(message, file); auto field = reader.next();) take(*field, file);
   }
 
   [[nodiscard]] std::uint64_t type() const { return number_; }
-  [[nodiscard]] const ExternalData* external() const { return is_external_ ? &external_ : nullptr; }
+  [[nodiscard]] const std::optional<ExternalData>& external() const { return external_; }
   /// The elements, if they have the same layout in the file as in memory.
   [[nodiscard]] std::string_view in_place() const { return in_place_; }
   [[nodiscard]] std::string& collected() { return collected_; }
@@ -53,8 +40,6 @@ class TensorMessage {
   void take(const WireField& field, const char* file) {
     switch (field.number) {
       case fields::data_type: number_ = field.value; break;
-      case fields::data_location: is_external_ |= field.value == 1; break;
-      case fields::external_data: add_entry(field.bytes, file); break;
       case fields::raw_data:
       case fields::float_data:
       case fields::double_data: add_plain(field); break;
@@ -86,20 +71,9 @@ class TensorMessage {
     collected_.append(reinterpret_cast<const char*>(&value), std::min(size, sizeof value));
   }
 
-  void add_entry(std::string_view message, const char* file) {
-    is_external_ = true;
-    std::string_view key, value;
-    for (WireReader reader(message, file); auto field = reader.next();)
-      (field->number == importer::entry::key ? key : value) = field->bytes;
-    if (key == "location") external_.location = value;
-    if (key == "offset") external_.offset = byte_count(value);
-    if (key == "length") external_.length = byte_count(value);
-  }
-
   DataType type_;
   std::uint64_t number_ = 0;
-  bool is_external_ = false;
-  ExternalData external_{};
+  std::optional<ExternalData> external_;
   std::string_view in_place_{};
   std::string collected_{};
 };
@@ -125,13 +99,22 @@ std::pair<TensorMessage, DataType> read_message(std::string_view message, const 
 
 class StoredTensors::Files {
  public:
-  [[nodiscard]] std::shared_ptr<const MappedFile> open(const std::filesystem::path& path) {
-    auto& file = files_[path];
-    if (!file) file = std::make_shared<MappedFile>(path);
-    return file;
+  [[nodiscard]] std::shared_ptr<const MappedFile> open(const std::filesystem::path& model) {
+    return kept(model, [&] { return std::make_shared<MappedFile>(model); });
+  }
+  /// A file that the model names.
+  [[nodiscard]] std::shared_ptr<const MappedFile> open(const std::filesystem::path& model,
+                                                       const std::filesystem::path& location) {
+    return kept(model.parent_path() / location, [&] { return std::make_shared<MappedFile>(model, location); });
   }
 
  private:
+  template <class Make>
+  std::shared_ptr<const MappedFile> kept(const std::filesystem::path& path, Make&& make) {
+    auto& file = files_[path];
+    if (!file) file = make();
+    return file;
+  }
   std::map<std::filesystem::path, std::shared_ptr<const MappedFile>> files_{};
 };
 
@@ -163,21 +146,22 @@ StoredBytes StoredTensors::read(const Value& value) {
         refuse(std::to_string(bytes.size()) + " bytes of data, expected " + std::to_string(needed));
       return bytes;
     };
-    if (const ExternalData* external = message.external()) {
+    if (const std::optional<ExternalData>& external = message.external()) {
+      if (external->location.empty()) throw InputError("external data without a location");
       const std::filesystem::path path = file_.parent_path() / external->location;
       if (external->length && *external->length != needed)
         throw InputError("external data of " + std::to_string(*external->length) + " bytes, expected " +
                          std::to_string(needed));
       std::shared_ptr<const MappedFile> data;
       try {
-        data = files_->open(path);
+        data = files_->open(file_, external->location);
       } catch (const InputError& error) {
         throw InputError("external data in " + path.string() + ": " + error.what());
       }
       const std::string_view all = data->bytes();
       if (external->offset > all.size() || needed > all.size() - external->offset)
-        throw InputError("external data in " + path.string() + ": " + std::to_string(all.size()) +
-                         " bytes, the tensor ends at byte " + std::to_string(external->offset + needed));
+        throw InputError("external data in " + path.string() + ": " + std::to_string(all.size()) + " bytes, expected " +
+                         std::to_string(needed) + " from byte " + std::to_string(external->offset) + " on");
       return viewed(data, all.substr(external->offset, needed), type);
     }
     if (!message.in_place().empty()) return viewed(model, sized(message.in_place()), type);

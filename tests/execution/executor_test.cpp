@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
 
 using namespace benanza;
 
@@ -199,6 +200,80 @@ TEST_CASE("what constants compute is computed once, and weights may be stored in
   std::filesystem::resize_file(data.path(), 100);
   CHECK(testing::message_of<InputError>([&] { (void)outputs(external.path()); }).find("tensor 'w': external data") !=
         std::string::npos);
+}
+
+TEST_CASE("external data is read beneath the model's folder only, through links that stay there") {
+  const testing::TemporaryFile unused("");
+  const std::filesystem::path root = unused.path().string() + ".folder", inside = root / "models" / "one";
+  std::filesystem::create_directories(inside / "data");
+  std::filesystem::create_directories(root / "blobs");
+  const struct Remove {
+    std::filesystem::path path;
+    ~Remove() { std::filesystem::remove_all(path); }
+  } remove{root};
+  const auto write = [](const std::filesystem::path& file, const std::string& bytes) {
+    std::ofstream(file, std::ios::binary) << bytes;
+  };
+  std::string raw(400, '\0');
+  for (int i = 0; i < 100; ++i) {
+    const auto number = static_cast<float>(i);
+    std::memcpy(raw.data() + 4 * i, &number, 4);
+  }
+  auto model = testing::parse_model("m (float[100] x) => (float[100] y) { y = Add (x, w) }");
+  auto& w = *model.mutable_graph()->add_initializer();
+  w.set_name("w");
+  w.set_data_type(onnx::TensorProto::FLOAT);
+  w.add_dims(100);
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto& entry = *w.add_external_data();
+  entry.set_key("location");
+  entry.set_value("w.bin");
+  const std::filesystem::path file = inside / "m.onnx", data = inside / "w.bin";
+  write(file, model.SerializeAsString());
+  const auto last = [](const std::filesystem::path& onnx) {
+    Executor executor = Executor::load(import_onnx(onnx, {.executable = true}));
+    return executor.run({{"x", Tensor::of(DataType::f32, {100}, Values(100, 1))}}).outputs.at("y").values().back();
+  };
+  const auto refused = [&](const std::string& why) {
+    const std::string message = testing::message_of<InputError>([&] { (void)last(file); });
+    CAPTURE(message);
+    CHECK(message.find("tensor 'w': external data in ") != std::string::npos);
+    CHECK(message.find(why) != std::string::npos);
+    CHECK(message.find('\n') == std::string::npos);
+  };
+
+  SECTION("a link to a file of the same folder") {
+    write(inside / "data" / "real.bin", raw);
+    const bool absolute = GENERATE(true, false);
+    std::filesystem::create_symlink(absolute ? inside / "data" / "real.bin" : "data/real.bin", data);
+    CHECK(last(file) == 100);
+  }
+  SECTION("a model and its data that are links into one other folder, as in a cache of Hugging Face") {
+    std::filesystem::rename(file, root / "blobs" / "0a");
+    write(root / "blobs" / "0b", raw);
+    std::filesystem::create_symlink("../../blobs/0a", file);
+    std::filesystem::create_symlink("../../blobs/0b", data);
+    CHECK(last(file) == 100);
+  }
+  SECTION("a link out of the folder") {
+    write(root / "secret", raw);
+    std::filesystem::create_symlink("../../secret", data);
+    refused("outside of its folder");
+  }
+  SECTION("a folder of the path that is a link out of the folder") {
+    write(root / "blobs" / "w.bin", raw);
+    std::filesystem::remove(inside / "data");
+    std::filesystem::create_directory_symlink("../../blobs", inside / "data");
+    entry.set_value("data/w.bin");
+    write(file, model.SerializeAsString());
+    refused("outside of its folder");
+  }
+  SECTION("a pipe, which nobody writes to") {
+    REQUIRE(::mkfifo(data.c_str(), 0600) == 0);
+    refused("not a regular file");
+    CHECK(testing::message_of<InputError>([&] { (void)import_onnx(data); }).find("not a regular file") !=
+          std::string::npos);
+  }
 }
 
 // numpy.float16(0.1) is 0.0999755859375.
