@@ -91,6 +91,8 @@ void write_json(std::ostream& out, const DbVerification& report) {
   write(out, {{"schema", 1},
               {"files", report.files},
               {"rows", report.rows},
+              {"ignored_elements", report.ignored_elements},
+              {"ignored_files", report.ignored_files},
               {"findings", findings},
               {"conflicts", conflicts_json(report.conflicts)}});
 }

@@ -144,6 +144,11 @@ void write_table(std::ostream& out, const DbVerification& report, const TableOpt
   out << fmt::format("{}, {} rows: {}; runs disagree on {}\n", count_text(report.files, "file"), report.rows,
                      report.findings.empty() ? "nothing wrong" : count_text(report.findings.size(), "thing") + " wrong",
                      report.conflicts.size());
+  std::string ignored;
+  if (report.ignored_elements > 0) ignored = count_text(report.ignored_elements, "aggregate");
+  if (report.ignored_files > 0)
+    ignored += (ignored.empty() ? "" : ", ") + count_text(report.ignored_files, "file") + " of another kind";
+  if (!ignored.empty()) out << "ignored: " << ignored << '\n';
 }
 
 void write_table(std::ostream& out, const DbMerge& report, const TableOptions& options) {

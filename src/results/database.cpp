@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <set>
@@ -110,6 +111,8 @@ void ResultDatabase::add(ResultDatabase other) {
 
 void ResultDatabase::append(Run run, const std::string& folder) {
   const std::string stem = utc_now() + "-" + file_name_part(run.name) + "-" + std::to_string(::getpid());
+    } catch (const std::exception& error) {  // no permission, or more than the memory holds: it costs this file as well
+      database.warnings_.emplace_back(file + ": " + error.what());
   Run& added = insert(std::move(run));
   added.file = write_new(folder, stem, ".json", run_text(added)).string();
 }

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,7 @@ std::string sentence(std::string text) { return text.ends_with('.') ? text : tex
 /// One element of `benchmarks`, with the fields that are understood.
 struct Row {
   std::string_view name{}, run_type = "iteration", time_unit = "ns", error_message = "failed";
+  std::string_view run_name{}, aggregate_name{};  // of an aggregate: its benchmark, and mean, median, stddev, cv ...
   bool failed = false;
   double real_time = no_value;
   double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
@@ -94,6 +96,8 @@ void read_times(Row& row, std::string_view key, json::value& value, std::vector<
 void read_field(Row& row, std::string_view key, json::value& value) {
   if (key == "name") row.name = value;
   else if (key == "run_type") row.run_type = value;
+  else if (key == "run_name") row.run_name = value;
+  else if (key == "aggregate_name") row.aggregate_name = value;
   else if (key == "time_unit") row.time_unit = value;
   else if (key == "error_message" || key == "skip_message") row.error_message = value;
   else if (key == "error_occurred" || key == "skipped") row.failed = row.failed || number(value) != 0;
@@ -208,7 +212,8 @@ class Reader {
           json::value value = field.value();
           read_field(fields_, key, value);
         }
-        if (fields_.run_type != "aggregate") add(fields_);
+        if (fields_.run_type == "aggregate") add_aggregate(fields_);
+        else add(fields_);
       } catch (const simdjson::simdjson_error& error) {
         if (error.error() != simdjson::INCORRECT_TYPE) throw;
         leave_out(sentence(error.what()));
@@ -216,7 +221,48 @@ class Reader {
         leave_out(error.what());
       }
     }
+    add_medians();
     row_ = 0;
+  }
+
+  void add_aggregate(const Row& row) {
+    ++run_.ignored;
+    if (row.aggregate_name == "median") medians_.emplace_back(row_, row);
+    if (row.aggregate_name == "cv" && std::isfinite(row.real_time))
+      variation_[std::string(row.run_name)] = row.real_time;
+  }
+
+  /// Rows of a suite that wrote aggregates only (`--benchmark_report_aggregates_only`): the median of the repetitions
+  /// is what there is of each time.
+  void add_medians() {
+    if (medians_.empty()) return;
+    std::unordered_set<std::string> present;
+    for (const auto& row : run_.rows) present.insert(row.name());
+    for (const auto& ceiling : run_.ceilings) present.insert(ceiling.quantity.text() + ceiling.algorithm);
+    for (auto& [number, row] : medians_) {
+      row_ = number;
+      try {
+        row.name = row.run_name;
+        row.samples = row.repetitions;
+        row.repetitions = 1;
+        if (const auto found = variation_.find(std::string(row.run_name)); found != variation_.end())
+          row.cv = found->second;
+        const auto name = parse_row_name(row.name);
+        const std::string text = !name ? std::string()
+                                 : name->backend == machine_backend
+                                     ? std::string(name->what).append(name->algorithm)
+                                     : Measurement{.backend = std::string(name->backend),
+                                                   .algorithm = std::string(name->algorithm),
+                                                   .cache = name->cache,
+                                                   .signature = canonical(name->what)}
+                                           .name();
+        if (present.contains(text)) continue;
+        add(row);
+        --run_.ignored;
+      } catch (const InputError& error) {
+        leave_out(error.what());
+      }
+    }
   }
 
   /// A wrong row costs only itself, not the file.
@@ -366,6 +412,8 @@ class Reader {
   std::size_t row_ = 0;                                      // counts from 1; 0 outside the rows
   std::unordered_map<std::string, std::string> signatures_;  // only looked up, never iterated
   std::unordered_map<std::string, std::pair<std::size_t, std::vector<double>>> repeated_;  // row and times, by name
+  std::vector<std::pair<std::size_t, Row>> medians_;   // aggregates, with their numbers; texts are the parser's
+  std::unordered_map<std::string, double> variation_;  // aggregates `cv`, by benchmark
 };
 
 }  // namespace

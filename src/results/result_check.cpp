@@ -138,6 +138,18 @@ std::vector<Finding> leftovers(const std::filesystem::path& folder) {
   return findings;
 }
 
+std::size_t other_files(const std::filesystem::path& folder) {
+  std::error_code failed;
+  if (!std::filesystem::is_directory(folder, failed)) return 0;
+  const auto results = result_files(folder);
+  std::size_t count = 0;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed))
+    if (entry->is_regular_file(failed) && !entry->path().filename().string().starts_with('.') &&
+        std::find(results.begin(), results.end(), entry->path().string()) == results.end())
+      ++count;
+  return count;
+}
+
 std::vector<std::string> left_out(const ResultDatabase& results) {
   std::vector<std::string> lines;
   for (const auto& run : results.runs())

@@ -60,12 +60,14 @@ int verify(const DbCommand& options) {
   for (const auto& line : database.warnings()) report.findings.push_back({"not read", line});
   for (const auto& run : database.runs()) {
     report.rows += run.rows.size();
+    report.ignored_elements += run.ignored;
     const auto found = check(run);
     report.findings.insert(report.findings.end(), found.begin(), found.end());
   }
   const auto damaged = damaged_rows(database);
   report.findings.insert(report.findings.end(), damaged.begin(), damaged.end());
   for (const auto& place : places_or_default(options.places)) {
+    report.ignored_files += other_files(place);
     const auto found = leftovers(place);
     report.findings.insert(report.findings.end(), found.begin(), found.end());
   }

@@ -147,3 +147,33 @@ TEST_CASE("a suite's custom context is the context of its file") {
   CHECK(keys.size() == context.size());
   CHECK(context.front() == std::pair<std::string, std::string>("date", "2025-11-21T10:54:00Z"));
 }
+
+TEST_CASE("of a suite that wrote aggregates only, the medians count") {
+  const Folder folder;
+  const auto aggregate = [](const std::string& name, const std::string& kind, const std::string& value) {
+    return R"({"name": ")" + name + "_" + kind + R"(", "run_name": ")" + name +
+           R"(", "run_type": "aggregate", "aggregate_name": ")" + kind +
+           R"(", "repetitions": 5, "threads": 1, "iterations": 5, "real_time": )" + value + R"(, "time_unit": "ns"})";
+  };
+  const std::string only = "onednn/a,threads=1/hot/Unary/f32/x=4096", both = "onednn/b,threads=1/hot/Unary/f32/x=4096";
+  std::string rows;
+  for (const auto& [kind, value] : std::vector<std::pair<std::string, std::string>>{
+           {"mean", "1010"}, {"median", "1000"}, {"stddev", "0"}, {"cv", "0.02"}})
+    rows += aggregate(only, kind, value) + ", " + aggregate(both, kind, value) + ", ";
+  rows += R"({"name": ")" + both + R"(", "run_name": ")" + both +
+          R"(", "run_type": "iteration", "threads": 1, "iterations": 1, "real_time": 900, "time_unit": "ns"})";
+  std::string text = google_benchmark_1_7_1;
+  const auto begin = text.find("\"benchmarks\": [");
+  REQUIRE(begin != std::string::npos);
+  text = text.substr(0, begin) + "\"benchmarks\": [" + rows + "]}";
+  const Run run = read_run(folder.write("aggregates.json", text));
+  CHECK(run.faults.empty());
+  REQUIRE(run.rows.size() == 2);
+  CHECK(run.rows[0].algorithm == "b,threads=1");
+  CHECK(run.rows[0].median.value == Approx(900e-9));
+  CHECK(run.rows[1].algorithm == "a,threads=1");
+  CHECK(run.rows[1].median.value == Approx(1000e-9));
+  CHECK(run.rows[1].samples == 5);
+  CHECK(run.rows[1].cv == Approx(0.02));
+  CHECK(run.ignored == 7);  // all aggregates but the median that counts
+}

@@ -22,10 +22,12 @@ TEST_CASE("an absent folder is an empty database, and a broken file costs itself
   database.append(small_run(), folder / "new" / "folder");
   const auto bad = folder.write("new/folder/bad.json", "{\"context\": ");
   static_cast<void>(folder.write("new/folder/notes.txt", "no results"));
+  fs::create_directory(folder / "new" / "folder" / "folder.json");
   const auto opened = ResultDatabase::open(folder / "new" / "folder");
   CHECK(opened.runs().size() == 1);
-  REQUIRE(opened.warnings().size() == 1);
+  REQUIRE(opened.warnings().size() == 2);
   CHECK_THAT(opened.warnings()[0], Catch::Contains("bad.json: byte "));
+  CHECK_THAT(opened.warnings()[1], Catch::Contains("folder.json"));
   CHECK(opened.select(machine(), {}).warnings() == opened.warnings());
   CHECK_THROWS_AS(ResultDatabase::load(std::vector<fs::path>{bad}), InputError);
 }

@@ -26,6 +26,8 @@ struct DbList {
 /// Report of `db verify`.
 struct DbVerification {
   std::size_t files = 0, rows = 0;
+  /// Elements that say nothing about a row (`Run::ignored`), and files of the folders that are no results.
+  std::size_t ignored_elements = 0, ignored_files = 0;
   std::vector<Finding> findings{};
   std::vector<Conflict> conflicts{};
 };

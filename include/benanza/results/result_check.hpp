@@ -47,4 +47,7 @@ struct Finding {
 /// Temporary files in a folder, from writers that were killed or are still running.
 [[nodiscard]] std::vector<Finding> leftovers(const std::filesystem::path& folder);
 
+/// How many files of a folder are neither results, by their names, nor temporary ones.
+[[nodiscard]] std::size_t other_files(const std::filesystem::path& folder);
+
 }  // namespace benanza

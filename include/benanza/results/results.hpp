@@ -8,6 +8,7 @@
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
 
+#include <cstddef>
 #include <map>
 #include <span>
 #include <string>
@@ -44,6 +45,7 @@ struct Run {
 /// file, the file itself. Throws EnvironmentError for a folder that cannot be read.
 [[nodiscard]] std::vector<std::string> result_files(const std::string& place);
 
+  std::size_t ignored = 0;  ///< elements of the file that say nothing about a row: aggregates of rows that are there
 /// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed are returned as
 /// excluded, with the reason. So are rows with a value that cannot be true, such as a time that is 0, negative, NaN or
 /// Infinity; these are named in `faults`. Ceilings without a value and elements that are not rows of Benanza are named
