@@ -20,15 +20,20 @@ namespace benanza::bench {
 
 namespace {
 
-/// The number after a key, which the file gives in KiB.
-Bytes kibibytes_of_line(const std::string& file, const std::string& key) {
+/// What follows a key in the first line that begins with it.
+std::string after_key(const std::string& file, const std::string& key) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with(key)) return {std::strtod(line.c_str() + key.size(), nullptr) * 1024};
+    if (line.starts_with(key)) return line.substr(key.size());
   return {};
 }
 
 }  // namespace
+/// The same as a number, which the file gives in KiB.
+Bytes kibibytes_of_line(const std::string& file, const std::string& key) {
+  return {std::strtod(after_key(file, key).c_str(), nullptr) * 1024};
+}
+
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   std::vector<char*> argv;
@@ -75,3 +80,8 @@ Bytes ChildProcess::resident() const {
 Bytes available_memory() { return kibibytes_of_line("/proc/meminfo", "MemAvailable:"); }
 
 }  // namespace benanza::bench
+bool ChildProcess::stopped() const {  // "T (stopped)" or "t (tracing stop)" (proc_pid_status(5))
+  const std::string state = after_key("/proc/" + std::to_string(process_) + "/status", "State:");
+  return state.find_first_of("Tt") == state.find_first_not_of(" \t") && !state.empty();
+}
+

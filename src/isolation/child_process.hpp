@@ -32,6 +32,8 @@ class ChildProcess {
   void send(int signal);
   [[nodiscard]] Bytes resident() const;
 
+  /// Whether a signal or a debugger has stopped it.
+  [[nodiscard]] bool stopped() const;
  private:
   pid_t process_ = 0;
   std::optional<ProcessEnd> end_{};

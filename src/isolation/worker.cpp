@@ -4,6 +4,7 @@
 #include "shared_state.hpp"
 #include "surroundings.hpp"
 #include "temporary_folder.hpp"
+#include <benanza/detail/running_clock.hpp>
 #include <benanza/error.hpp>
 #include <benanza/isolation/worker.hpp>
 
@@ -25,10 +26,6 @@
 namespace benanza::bench {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-Seconds since(Clock::time_point begin) { return {std::chrono::duration<double>(Clock::now() - begin).count()}; }
 
 std::string gibibytes(Bytes bytes) {
   char text[32];
@@ -68,14 +65,15 @@ class WakePipe {
 /// Runs one child, and in the meantime does what its options ask of this process.
 class Watch {
  public:
-  /// `before`: the time that the session took before this child.
+  /// `before`: the time that the session took before this child, by the clock.
   Watch(const std::filesystem::path& folder, const WorkerOptions& limits, Bytes most_memory,
-        const MeasureOptions& options, Seconds before)
+        const MeasureOptions& options, Seconds before, const detail::RunningClock& clock)
       : folder_(folder),
         limits_(limits),
         most_memory_(most_memory),
         options_(options),
         before_(before),
+        clock_(clock),
         state_(folder, true),
         pipe_(folder) {}
 
@@ -132,11 +130,11 @@ class Watch {
   }
 
   [[nodiscard]] std::string why_to_kill(const ChildProcess& child) {
-    if (const std::uint64_t beats = state_->beats; beats != beats_seen_) {
+    if (const std::uint64_t beats = state_->beats; beats != beats_seen_ || child.stopped()) {
       beats_seen_ = beats;
-      last_sign_ = Clock::now();
+      last_sign_ = clock_.now();
     }
-    if (since(last_sign_) > limits_.silence) {
+    if (clock_.now() - last_sign_ > limits_.silence) {
       char text[80];
       std::snprintf(text, sizeof text, "hung: no sign of life for %.3g s", limits_.silence.value);
       return text;
@@ -165,10 +163,11 @@ class Watch {
   Bytes most_memory_;
   const MeasureOptions& options_;
   Seconds before_;
+  const detail::RunningClock& clock_;
   MappedState state_;
   WakePipe pipe_;
   std::uint64_t progress_seen_ = 0, beats_seen_ = 0;
-  Clock::time_point last_sign_ = Clock::now();
+  Seconds last_sign_ = clock_.now();
   bool keeping_ = true;
 };
 
@@ -176,14 +175,15 @@ class Watch {
 void run_children(Request request, const std::filesystem::path& folder, const std::vector<std::string>& command,
                   const WorkerOptions& limits, const MeasureOptions& options) {
   constexpr double least_share = 0.05;  // fraction of the budget, which suffices to use the results so far
-  const Clock::time_point begin = Clock::now();
+  const detail::RunningClock clock;
+  const Seconds begin = clock.now();
   Bytes most_memory = limits.memory.value > 0 ? limits.memory : 0.9 * available_memory();
   if (!(most_memory.value > 0)) most_memory = {std::numeric_limits<double>::infinity()};
   for (int crashes = 0;; ++crashes) {
-    const Seconds before = crashes == 0 ? Seconds{} : since(begin);
+    const Seconds before = crashes == 0 ? Seconds{} : clock.now() - begin;
     request.options.budget = std::max(options.budget - before, least_share * options.budget);
     write_request(request, folder);
-    const Watch::End end = Watch(folder, limits, most_memory, options, before).run(command);
+    const Watch::End end = Watch(folder, limits, most_memory, options, before, clock).run(command);
     if (end.crash.empty()) return;
     if (end.row.empty() || crashes == limits.most_crashes)
       throw EnvironmentError(end.crash + ", outside any row that could be left out");

@@ -4,6 +4,7 @@
 #include "cache_size.hpp"
 #include "peak_kernels.hpp"
 #include <benanza/detail/quantile.hpp>
+#include <benanza/detail/running_clock.hpp>
 #include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/memory_block.hpp>
 
@@ -163,15 +164,16 @@ class Walker {
 };
 
 /// Tries all ways once, then repeats the best few until the time is up.
-CeilingRow best_bandwidth(const ThreadPool& pool, int threads, const Level& level, Bytes bytes, double budget) {
-  const double end = now() + budget;
+CeilingRow best_bandwidth(const ThreadPool& pool, int threads, const Level& level, Bytes bytes, double budget,
+                          const detail::RunningClock& clock) {
+  const Seconds end = clock.now() + Seconds{budget};
   const bool memory = level.name == "memory";
   const double window = memory ? 4e-3 : 4e-4;
   Walker walker(pool, threads, bytes);
   std::vector<std::pair<double, Walk>> seen;
   for (const auto& walk : all_walks(memory)) {
     if (!walker.can(walk)) continue;
-    if (now() > end && !seen.empty()) break;
+    if (clock.now() > end && !seen.empty()) break;
     seen.emplace_back(walker.rate(walk, window), walk);
   }
   const auto faster = [](const auto& a, const auto& b) { return a.first > b.first; };
@@ -179,7 +181,7 @@ CeilingRow best_bandwidth(const ThreadPool& pool, int threads, const Level& leve
     std::stable_sort(seen.begin(), seen.end(), faster);
     for (std::size_t i = 0; i < std::min<std::size_t>(seen.size(), 6); ++i)
       seen[i].first = std::max(seen[i].first, walker.rate(seen[i].second, window));
-  } while (now() < end);
+  } while (clock.now() < end);
   const auto& best = *std::min_element(seen.begin(), seen.end(), faster);
   return {.quantity = CeilingQuantity::bandwidth(level.name),
           .algorithm = best.second.name() + ",threads=" + std::to_string(threads),
@@ -238,6 +240,7 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
   const std::vector<MultiplyAdd> multiply_adds = bench::multiply_adds(this_machine().isa);
   const Bytes seen = measured_cache_size(total(caches, 1, std::numeric_limits<int>::max(), cpus), available_memory,
                                          [] { return Seconds{now()}; });
+  const detail::RunningClock clock;
   std::vector<CeilingRow> rows;
   std::size_t done = 0;
   for (const int threads : thread_counts) {
@@ -258,7 +261,7 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
       if (stopped()) return rows;
       CeilingRow row;
       if (const auto bytes = footprint(level.in_front_of_used, level.capacity)) {
-        row = best_bandwidth(pool, threads, level, *bytes, level.name == "memory" ? 2 * slot : slot);
+        row = best_bandwidth(pool, threads, level, *bytes, level.name == "memory" ? 2 * slot : slot, clock);
       } else if (inner) {
         row = *inner;
         row.quantity = CeilingQuantity::bandwidth(level.name);

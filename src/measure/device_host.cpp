@@ -17,8 +17,12 @@ Device& warmed_up(Device& device) {
 
 }  // namespace
 
-DeviceHost::DeviceHost(Device& device, Clock clock)
-    : device_(device), clock_(std::move(clock)), timer_(warmed_up(device)), timed_until_(clock_()) {}
+DeviceHost::DeviceHost(Device& device, Clock clock, Clock running)
+    : device_(device),
+      clock_(std::move(clock)),
+      running_(std::move(running)),
+      timer_(warmed_up(device)),
+      timed_until_(clock_()) {}
 
 Seconds DeviceHost::steady_time() {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};

@@ -23,13 +23,14 @@ class DeviceHost final : public Host {
   static constexpr Seconds shortest_window{2e-3};
 
   using Clock = std::function<Seconds()>;
-  /// `clock` must be monotonic.
-  explicit DeviceHost(Device& device, Clock clock = steady_time);
+  /// `clock` must be monotonic; `running` as `Host::running`, empty: `clock`.
+  explicit DeviceHost(Device& device, Clock clock = steady_time, Clock running = {});
   [[nodiscard]] static Seconds steady_time();
 
   [[nodiscard]] const LaunchFloors& floors() const { return timer_.floors(); }
 
   [[nodiscard]] Seconds now() const override { return clock_(); }
+  [[nodiscard]] Seconds running() const override { return running_ ? running_() : clock_(); }
   [[nodiscard]] Seconds timer_floor() const override { return timer_.floors().event; }
   [[nodiscard]] Seconds least_window() const override { return shortest_window; }
   [[nodiscard]] bool is_shared() const override { return false; }
@@ -52,7 +53,7 @@ class DeviceHost final : public Host {
   void wake();
 
   Device& device_;
-  Clock clock_;
+  Clock clock_, running_;
   DeviceTimer timer_;
   Seconds timed_until_;
 };

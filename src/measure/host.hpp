@@ -46,6 +46,8 @@ class Host {
   virtual ~Host() = default;
   /// Must be monotonic.
   [[nodiscard]] virtual Seconds now() const = 0;
+  /// The same clock, which stands still while the process is stopped: for what limits a session, not for a time.
+  [[nodiscard]] virtual Seconds running() const { return now(); }
   /// The least positive difference between two readings of the clock.
   [[nodiscard]] virtual Seconds timer_floor() const = 0;
   /// The minimum length of a window; it keeps small what an interrupt or a wake-up adds at its borders.

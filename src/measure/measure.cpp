@@ -7,6 +7,7 @@
 #include "this_host.hpp"
 #include "thread_counts.hpp"
 #include "tuning_session.hpp"
+#include <benanza/detail/running_clock.hpp>
 #include <benanza/error.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
@@ -78,8 +79,8 @@ std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions
       options.progress({.phase = "ceilings",
                         .done = done,
                         .total = total,
-                        .elapsed = host.now() - start,
-                        .remaining = options.budget - (host.now() - start),
+                        .elapsed = host.running() - start,
+                        .remaining = options.budget - (host.running() - start),
                         .what = "peak and bandwidths"});
     }
   };
@@ -245,7 +246,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   };
   const auto session = [&](Host& host, Seconds start, int threads, Seconds kept_back) {
     MeasureOptions rest = options;
-    rest.budget = options.budget - (host.now() - start) - kept_back;
+    rest.budget = options.budget - (host.running() - start) - kept_back;
     if (!rest.ceilings) rest.ceilings.emplace();
     rest.ceilings->insert(rest.ceilings->end(), run.ceilings.begin(), run.ceilings.end());
     rest.kernels_missing = [&](const std::string& reason) {
@@ -261,7 +262,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
       };
     }
     if (options.progress) {
-      rest.progress = [&, before = host.now() - start](const Progress& progress) {
+      rest.progress = [&, before = host.running() - start](const Progress& progress) {
         Progress whole = progress;
         whole.elapsed += before;
         options.progress(whole);
@@ -273,8 +274,9 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     add_earlier(run, options, wanted);
   };
   if (device) {
-    DeviceHost host(*device);
-    const Seconds start = host.now();
+    const detail::RunningClock clock;
+    DeviceHost host(*device, DeviceHost::steady_time, [&clock] { return clock.now(); });
+    const Seconds start = host.running();
     add_ceilings(find_ceilings(*device, host.floors(), options, run.warnings));
     // 1.1 TFLOP: some milliseconds, and far more blocks than processors.
     add_ceilings(
@@ -284,7 +286,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   } else {
     const Conditions conditions(cpus());
     ThisHost host(options.threads);
-    const Seconds start = host.now();
+    const Seconds start = host.running();
     const int threads = static_cast<int>(host.cpus().size());
     const std::vector<int> counts = doubled_counts(threads);
     const Looks looks(options.budget);

@@ -5,6 +5,7 @@
 
 #include "host.hpp"
 #include "memory_probe.hpp"
+#include <benanza/detail/running_clock.hpp>
 #include <benanza/plan/openmp_team.hpp>
 #include <benanza/plan/thread_pool.hpp>
 
@@ -26,6 +27,7 @@ class ThisHost final : public Host {
   [[nodiscard]] const ThreadPool& pool() const { return pool_; }
 
   [[nodiscard]] Seconds now() const override;
+  [[nodiscard]] Seconds running() const override { return clock_.now(); }
   [[nodiscard]] Seconds timer_floor() const override { return timer_floor_; }
   [[nodiscard]] Seconds probe(int threads) override;
   [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override;
@@ -48,6 +50,7 @@ class ThisHost final : public Host {
   /// Whether no thread but the calling one can be at work.
   [[nodiscard]] bool alone() const { return staying_ && !own_pool_ran_; }
 
+  detail::RunningClock clock_{};  ///< made before the calling thread is bound
   cpu_set_t allowed_before_{};
   std::vector<int> cpus_;
   ThreadPool pool_;

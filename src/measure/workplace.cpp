@@ -77,7 +77,7 @@ std::string Workplace::reason() {
 Workplace::Workplace(Host& host, const MeasureOptions& options)
     : host_(host),
       options_(options),
-      start_(host.now()),
+      start_(host.running()),
       memory_(host.available_memory()),
       cached_(cached_by(host, options)),
       sampler_(host, cached_),

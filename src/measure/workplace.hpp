@@ -47,7 +47,7 @@ class Workplace {
   [[nodiscard]] std::string reason();
 
   /// Since the session began.
-  [[nodiscard]] Seconds elapsed() const { return host_.now() - start_; }
+  [[nodiscard]] Seconds elapsed() const { return host_.running() - start_; }
   [[nodiscard]] Seconds remaining() const { return options_.budget - elapsed(); }
   /// To be called before a plan runs.
   void trying(const std::string& row) const {
