@@ -31,7 +31,7 @@ Run measure_request(Supervised& supervised, Request request, Backends all, const
     supervised.trying({});
     return run;
   } catch (const DeviceLost& lost) {
-    supervised.give_up(lost.what());
+    supervised.give_up(std::string("lost the device: ") + lost.what());
   }
 }
 

@@ -77,7 +77,7 @@ void CandidateFinder::add_plans(TuningTask& task, const Backend& backend, int th
   const auto& crashing_plans = options.crashing_plans;
   const std::string making = empty_row(task, backend, threads).name();
   if (const auto crashing_plan = crashing_plans.find(making); crashing_plan != crashing_plans.end())
-    return add_row(task, backend, threads, RowStatus::failed, crashing_plan->second, options);
+    return add_row(task, backend, threads, RowStatus::ended, crashing_plan->second, options);
   place_.trying(making);
   std::variant<PlanDrafts, Unsupported> answer;
   const Seconds start = place_.host().now();

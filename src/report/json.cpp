@@ -132,6 +132,19 @@ Json row_json(const LayerRow& row) {
               {"form", enum_names(row.form)[static_cast<std::size_t>(row.form)]},
               {"count", row.count},
               {"nodes", row.nodes},
+Json ended_json(const std::vector<Measurement>& ended) {
+  Json result = Json::array();
+  for (const auto& row : ended) result.push_back({{"row", row.name()}, {"reason", row.reason}});
+  return result;
+}
+
+Json quietest_json(const Analysis::QuietestSession& session) {
+  return {{"started", session.started},
+          {"newest", session.newest},
+          {"contested", session.contested},
+          {"replaced", session.replaced}};
+}
+
               {"status", enum_names(row.status)[static_cast<std::size_t>(row.status)]}};
   if (row.chosen) {
     result["backend"] = row.chosen->backend;
@@ -261,6 +274,8 @@ Json summary_json(const Analysis& a) {
   return summary;
 }
 
+  if (!a.ended.empty()) summary["ended_plans"] = ended_json(a.ended);
+  if (a.quietest) summary["quietest_session"] = quietest_json(*a.quietest);
 }  // namespace report
 
 namespace {

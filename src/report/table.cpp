@@ -110,7 +110,28 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     out << fmt::format("  direct algorithms alone: at least {}{}\n", time_text(*a.direct_floor),
                        any_saves ? " (plans with W go below)" : "");
   if (any_saves) out << "  W: some plans save multiplications (Winograd, FFT)\n";
+  if (a.quietest && a.quietest->replaced)
+    out << fmt::format("  the session of {} was quieter; it no longer counts, as the last two agree\n",
+                       a.quietest->started.substr(0, 10));
+  else if (a.quietest)
+    out << fmt::format("  the rounds are of {}, the quietest session; the newest is of {}{}\n",
+                       a.quietest->started.substr(0, 10), a.quietest->newest.substr(0, 10),
+                       a.quietest->contested ? ":\n    another one decides which of them counts" : "");
   if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
+}
+
+/// Plans that could be the fastest of their layer, and are out because the process that tried them ended.
+void ended_plans(std::ostream& out, const Analysis& a, const TableOptions& options) {
+  constexpr std::size_t few = 3;
+  if (a.ended.empty()) return;
+  out << fmt::format("  {} plan{} ended the process that tried {}, and may be faster:\n", a.ended.size(),
+                     a.ended.size() == 1 ? "" : "s", a.ended.size() == 1 ? "it" : "them");
+  const std::size_t shown = options.all ? a.ended.size() : std::min(a.ended.size(), few);
+  for (std::size_t i = 0; i < shown; ++i)
+    out << fmt::format("    {} {} {}\n      {}\n", a.ended[i].backend, clipped(a.ended[i].algorithm, 60),
+                       enum_names(CacheState{})[static_cast<std::size_t>(a.ended[i].cache)],
+                       clipped(describe(parse_layer(a.ended[i].signature)) + ": " + a.ended[i].reason, 110));
+  if (shown < a.ended.size()) out << fmt::format("    ({} more: --all)\n", a.ended.size() - shown);
 }
 
 /// What was executed, and its distance from the bound.
@@ -422,6 +443,7 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     out << '\n';
     ladder(out, a, options);
     if (i < report.witnesses.size()) witness_lines(out, a, report.witnesses[i], options);
+    ended_plans(out, a, options);
     floor_exceptions(out, a, options);
     dead_work(out, a, options);
     raised_ceilings(out, a);

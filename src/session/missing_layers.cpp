@@ -12,6 +12,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace benanza {
 
@@ -25,7 +26,7 @@ constexpr std::size_t most_sessions = 3;
 bool has_totals(const ResultDatabase& database, const ModelLayers& model, const bench::Question& question) {
   const Analysis analysis = analyze(model, database, {.threads = question.threads, .backends = question.backends});
   const Rung& library = analysis[RungName::library];
-  return library.withheld.empty() && library.common_rounds;
+  return library.withheld.empty() && library.common_rounds && !(analysis.quietest && analysis.quietest->contested);
 }
 
 /// The best plan of a layer in each state, among those that rounds timed.
@@ -91,6 +92,23 @@ std::map<std::string, Doubt> doubts_of(const ResultDatabase& database, const ben
   return doubts;
 }
 
+/// Rows, by name, of plans that ended the last process that tried them and are tried again.
+std::set<std::string> retried_rows(const ResultDatabase& database, const std::optional<Retry>& retry) {
+  constexpr std::size_t most_tries = 3;
+  std::set<std::string> due;
+  if (!retry) return due;
+  std::map<std::string, std::set<std::pair<std::string, std::string>>> ends;  // days and versions, by row
+  for (const auto& run : database.runs())
+    for (const auto& row : run.rows) {
+      const std::string name = row.name();
+      if (row.status == RowStatus::ended) ends[name].emplace(run.started.substr(0, retry->day.size()), run.tool);
+      else if (was_tried(row.status)) ends.erase(name);
+    }
+  for (const auto& [name, sessions] : ends)
+    if (sessions.size() < most_tries && !sessions.contains({retry->day, retry->tool})) due.insert(name);
+  return due;
+}
+
 /// Where the budget is spent: calls in the form that has more of them, and ways to run a part of a group.
 double weight_of(const UniqueLayer& unique) {
   std::int64_t calls = 0;
@@ -101,11 +119,19 @@ double weight_of(const UniqueLayer& unique) {
 }  // namespace
 
 MissingLayers missing_layers(const ResultDatabase& database, std::span<const ModelLayers> models,
-                             const bench::Question& question, Again again) {
+                             const bench::Question& question, Again again, const std::optional<Retry>& retry) {
   const auto rows = database.newest_rows();
+  const std::set<std::string> retried = retried_rows(database, retry);
+  const auto is_retried = [&](const Measurement& row) {
+    return row.threads <= question.threads && retried.contains(row.name());
+  };
+  const auto has_retries = [&](const std::string& signature) {
+    const auto found = rows.find(signature);
+    return found != rows.end() && std::any_of(found->second.begin(), found->second.end(), is_retried);
+  };
   const auto is_known = [&](const std::string& signature, const Layer& layer) {
     const auto found = rows.find(signature);
-    return found != rows.end() && bench::is_known(layer, found->second, question);
+    return found != rows.end() && bench::is_known(layer, found->second, question) && !has_retries(signature);
   };
   const auto doubts = again == Again::nothing ? doubts_of(database, question) : std::map<std::string, Doubt>{};
   const auto is_settled = [&](const std::string& signature) {
@@ -137,9 +163,9 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
     const bool contest = found != rows.end() && may_contest && has_moved_winner(found->second);
     if (!contest && is_known(layer_signature.text(), unique.layer)) {
       entry.known = found->second;
-    } else if ((question.certain || contest) && found != rows.end()) {
+    } else if ((question.certain || contest || has_retries(layer_signature.text())) && found != rows.end()) {
       std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(missing.earlier),
-                   [&](const Measurement& row) { return row.threads <= question.threads; });
+                   [&](const Measurement& row) { return row.threads <= question.threads && !is_retried(row); });
     }
     if (entry.known.empty()) needed.erase(layer_signature.text());  // those that are left are known
     missing.layers.push_back(std::move(entry));

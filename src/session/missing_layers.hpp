@@ -5,6 +5,7 @@
 #include <benanza/measure/known.hpp>
 #include <benanza/session/session.hpp>
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,8 +20,17 @@ struct MissingLayers {
   Seconds saved{};                     ///< least time that measuring took for the layers that are not tuned
 };
 
-/// `question`: what known rows must be able to answer.
+/// A session that may try plans again that ended the process that tried them.
+struct Retry {
+  std::string day{};   ///< as a run's date begins: `2026-11-28`
+  std::string tool{};  ///< Benanza's version
+};
+
+/// `question`: what known rows must be able to answer. With `retry`, layers are tuned again for a plan that ended the
+/// last process that tried it, if it has done so in at most two sessions, on other days or with other versions of
+/// Benanza. Plans end for reasons outside them: another process took the memory, or somebody killed the worker.
 [[nodiscard]] MissingLayers missing_layers(const ResultDatabase& database, std::span<const ModelLayers> models,
-                                           const bench::Question& question, Again again);
+                                           const bench::Question& question, Again again,
+                                           const std::optional<Retry>& retry = {});
 
 }  // namespace benanza

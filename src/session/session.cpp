@@ -12,10 +12,12 @@
 #include <benanza/session/backends.hpp>
 #include <benanza/session/session.hpp>
 
+#include <benanza/version.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <system_error>
+#include <ctime>
 #include <utility>
 
 namespace benanza {
@@ -29,6 +31,15 @@ std::vector<CeilingRow> known_ceilings(const ResultDatabase& database) {
 }
 
 /// One line for each file of the database that was not read, and for each file from which rows were left out.
+/// `2026-11-28`, UTC.
+std::string today() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[16];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &parts)};
+}
+
 void warn_of_faults(const ResultDatabase& database, const std::function<void(const std::string&)>& warn) {
   if (!warn) return;
   for (const auto& file : database.warnings()) warn("not read: " + file);
@@ -103,7 +114,9 @@ Measured Session::measure_missing(std::span<const ModelLayers> models, const Bou
                                  .caches = options_.caches,
                                  .threads = analysis_options_.threads,
                                  .certain = options.again == Again::uncertain};
-  MissingLayers missing = missing_layers(database_, models, question, options.again);
+  const std::optional<Retry> retry =
+      worker_ ? std::optional(Retry{.day = today(), .tool = std::string(version)}) : std::nullopt;
+  MissingLayers missing = missing_layers(database_, models, question, options.again, retry);
   BoundOptions with_budget = options;
   with_budget.budget = options.budget.value_or(default_budget(models));
   Measured result = measure_layers(missing.layers, missing.name, with_budget, std::move(missing.earlier));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,12 +36,13 @@ Measurement timed(const ModelLayers& model, std::size_t layer, std::size_t round
           .rounds_s = std::vector<double>(rounds, 1e-5)};
 }
 
-/// The missing layers after sessions with these rows, in order.
+/// The missing layers after sessions with these rows, in order. Sessions are a day apart, from 2026-01-01 on.
 MissingLayers missing_after(const ModelLayers& model, const std::vector<std::vector<Measurement>>& sessions,
-                            Again again = Again::nothing) {
+                            Again again = Again::nothing, const std::optional<Retry>& retry = {}) {
   ResultDatabase database;
+  int day = 10;
   for (const auto& rows : sessions) {
-    Run run;
+    Run run{.started = "2026-01-" + std::to_string(day++) + "T00:00:00Z", .tool = "1"};
     run.machine = {.device = "fake", .isa = "none", .cores = 1};
     run.backends = {{"lib", "1"}};
     run.rows = rows;
@@ -48,7 +50,7 @@ MissingLayers missing_after(const ModelLayers& model, const std::vector<std::vec
   }
   const bench::Question question{
       .backends = {"lib"}, .caches = {CacheState::hot}, .threads = 1, .certain = again == Again::uncertain};
-  return missing_layers(database, std::vector{model}, question, again);
+  return missing_layers(database, std::vector{model}, question, again, retry);
 }
 
 MissingLayers missing_of(const ModelLayers& model, const std::vector<Measurement>& rows, Again again = Again::nothing) {
@@ -223,4 +225,49 @@ TEST_CASE("a noisy winner on more threads than are asked for is not contested ag
   rows[2].threads = 2;
   rows[2].noisy = true;
   CHECK(missing_of(model, rows).layers.empty());
+}
+
+TEST_CASE("a plan that ended its process is tried again twice, on other days or with other versions") {
+  const ModelLayers model = two_layers();
+  const Measurement good = timed(model, relu, 8), other = timed(model, softmax, 8);
+  Measurement killed = good;
+  killed.algorithm = "b,threads=1";
+  killed.rounds_s.clear();
+  killed.exclude_for("killed, as the system does when memory runs out");
+  const std::vector<Measurement> rows{good, killed, other};
+  const auto missing = [&](std::size_t sessions, const std::string& day, const std::string& tool = "1") {
+    return missing_after(model, std::vector(sessions, rows), Again::nothing, Retry{.day = day, .tool = tool});
+  };
+  CHECK(missing_after(model, {rows}).layers.empty());  // without a worker, the next one would end this process
+  CHECK(missing(1, "2026-01-10").layers.empty());      // the day on which it was killed
+  CHECK_FALSE(missing(1, "2026-01-10", "2").layers.empty());
+  const MissingLayers next = missing(1, "2026-01-11");
+  CHECK(known_rows(next, good.signature) == 0);
+  CHECK(known_rows(next, other.signature) == 1);
+  REQUIRE(next.earlier.size() == 1);  // what is known of the layer, without the reason to leave the plan out
+  CHECK(next.earlier[0].name() == good.name());
+  CHECK_FALSE(missing(2, "2026-01-12").layers.empty());
+  CHECK(missing(3, "2026-01-13").layers.empty());
+  CHECK(missing_after(model, {rows, {good, timed(model, softmax, 8)}}, Again::nothing, Retry{.day = "2026-01-20"})
+            .layers.size() == 2);
+  Measurement failed = killed, slow = killed;
+  failed.exclude(RowStatus::failed, "not supported");
+  slow.exclude(RowStatus::slower, "9 ms");
+  for (const auto& excluded : {failed, slow})
+    CHECK(missing_after(model, {{good, excluded, other}}, Again::nothing, Retry{.day = "2026-01-20"}).layers.empty());
+  CHECK(missing_after(model, {rows, {good, slow, other}}, Again::nothing, Retry{.day = "2026-01-20"}).layers.empty());
+}
+
+TEST_CASE("a session that only one session contradicts after a week is contested by another one") {
+  const ModelLayers model = two_layers();
+  std::vector<std::vector<Measurement>> sessions(8, std::vector<Measurement>{});
+  sessions[0] = {timed(model, relu, 8), timed(model, softmax, 8)};
+  sessions[7] = sessions[0];
+  for (auto& row : sessions[7]) {
+    row.rounds_s.assign(8, 1.2e-5);
+    row.p10 = row.median = {1.2e-5};
+  }
+  CHECK(missing_after(model, sessions).layers.size() == 2);
+  sessions.push_back(sessions[7]);
+  CHECK(missing_after(model, sessions).layers.empty());
 }

@@ -126,3 +126,31 @@ TEST_CASE("a total agrees with its rows where its interval reaches them") {
   const Run steady = session({{"relu", eight(30)}, {"softmax", eight(10)}, {"tanh", eight(5)}});
   CHECK_FALSE(analyzed(large_model(), {other, steady})[RungName::library].bound);
 }
+
+TEST_CASE("the quietest session is named if it is a week older, and gives way to two later ones that agree") {
+  const auto on = [](const std::string& date, double factor) {
+    Run run = session({{"relu", eight(10 * factor)}, {"softmax", eight(20 * factor)}});
+    run.started = date + "T12:00:00Z";
+    return run;
+  };
+  const auto library = [](const Analysis& a) { return a[RungName::library].bound->value * 1e6; };
+  const Analysis recent = analyzed(small_model(), {on("2026-02-26", 1), on("2026-03-04", 1.2)});  // six days
+  CHECK(library(recent) == Approx(30));
+  CHECK_FALSE(recent.quietest);
+  const Analysis contested = analyzed(small_model(), {on("2026-02-25", 1), on("2026-03-04", 1.2)});  // seven
+  CHECK(library(contested) == Approx(30));
+  REQUIRE(contested.quietest);
+  CHECK(contested.quietest->started == "2026-02-25T12:00:00Z");
+  CHECK(contested.quietest->newest == "2026-03-04T12:00:00Z");
+  CHECK(contested.quietest->contested);
+  const Analysis replaced =
+      analyzed(small_model(), {on("2026-02-25", 1), on("2026-03-04", 1.2), on("2026-03-05", 1.21)});
+  CHECK(library(replaced) == Approx(1.21 * 30));
+  CHECK_FALSE(replaced.partial());
+  REQUIRE(replaced.quietest);
+  CHECK(replaced.quietest->replaced);
+  const Analysis kept = analyzed(small_model(), {on("2026-02-25", 1), on("2026-03-04", 1.2), on("2026-03-05", 1.5)});
+  CHECK(library(kept) == Approx(30));  // the two do not agree: one of them was disturbed
+  REQUIRE(kept.quietest);
+  CHECK_FALSE(kept.quietest->contested);
+}

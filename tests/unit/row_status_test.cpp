@@ -12,11 +12,14 @@ namespace {
 /// Error messages of stored files, in rows with these algorithms.
 const std::vector<std::tuple<std::string, std::string, RowStatus>> stored{
     {"none,threads=1", "no Conv in backend openblas", RowStatus::unsupported},
-    {"none,threads=1", "failed: crashed: Segmentation fault", RowStatus::failed},
+    {"none,threads=1", "failed: crashed: Segmentation fault", RowStatus::ended},
     {"jit,threads=1", "not offered: CUDNN_STATUS_NOT_SUPPORTED", RowStatus::unsupported},
     {"jit,threads=1", "failed: out of memory", RowStatus::failed},
-    {"jit,threads=1", "crashed: Segmentation fault", RowStatus::failed},
-    {"jit,threads=1", "hung: no sign of life for 30 s", RowStatus::failed},
+    {"jit,threads=1", "crashed: Segmentation fault", RowStatus::ended},
+    {"jit,threads=1", "hung: no sign of life for 30 s", RowStatus::ended},
+    {"jit,threads=1", "killed, as the system does when memory runs out", RowStatus::ended},
+    {"jit,threads=1", "out of memory: the process grew beyond 0.2 GiB", RowStatus::ended},
+    {"jit,threads=1", "lost the device: an illegal address", RowStatus::ended},
     {"jit,threads=1", "cannot be checked against the reference: failed: no", RowStatus::failed},
     {"jit,threads=1", "real_time is 0, expected a positive number", RowStatus::failed},
     {"jit,threads=1", "a message of Google Benchmark's user", RowStatus::failed},

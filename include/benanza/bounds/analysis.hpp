@@ -122,6 +122,16 @@ struct Analysis {
   Coverage coverage{}, coverage_fused{};
   std::vector<std::string> missing{};  ///< signatures, and why if plans failed; what is unknown about loops and sizes
   std::vector<std::string> choices{};  ///< for each If: its branches and what they cost
+  /// Plans that ended the process that tried them last, and that may be the fastest of their layer; later sessions try
+  /// them again, twice.
+  std::vector<Measurement> ended{};
+  /// The quietest session of all layers, if it is older than the newest one by a week or more; ISO 8601, UTC.
+  struct QuietestSession {
+    std::string started{}, newest{};
+    bool contested = false;  ///< its rounds count, but the only session since then differs: another one decides
+    bool replaced = false;   ///< its rounds no longer count: the last two sessions agree, and are slower
+  };
+  std::optional<QuietestSession> quietest{};
   std::array<Rung, rung_count> rungs{};
   /// What the model floor would be if only direct algorithms existed. Not a rung: plans that save multiplications go
   /// below it. Empty if there is no model floor.

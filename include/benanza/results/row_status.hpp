@@ -3,6 +3,7 @@
 // first words of the reason; only this header reads and writes these words.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,7 +13,8 @@ namespace benanza {
 enum class RowStatus : std::uint8_t {
   measured,     ///< has a time
   unsupported,  ///< the backend has no plan for the layer, or lists this one and cannot build it
-  failed,       ///< threw, crashed, hung or could not be checked; or a value of the row cannot be true
+  failed,       ///< threw or could not be checked; or a value of the row cannot be true
+  ended,        ///< the process that tried it crashed, hung, was killed, or took all memory: later sessions try again
   wrong,        ///< the result differs from the reference
   slower,       ///< dropped after its first call, because it takes clearly longer than the best
   not_tried,    ///< left out, and more time would not change that
@@ -25,6 +27,10 @@ enum class RowStatus : std::uint8_t {
 
 namespace detail {
 
+/// How reasons begin that say how a process ended. Also after `failed: `, in a row without a plan.
+inline constexpr std::array<std::string_view, 5> endings{"crashed: ", "hung: ", "killed, as the system does",
+                                                         "out of memory: the process", "lost the device"};
+
 /// How a reason begins in a results file. `has_plan`: the row has a plan, and does not say why there is none.
 [[nodiscard]] constexpr std::string_view reason_prefix(RowStatus status, bool has_plan) {
   switch (status) {
@@ -34,6 +40,7 @@ namespace detail {
     case RowStatus::slower: return "clearly slower after one call: ";
     case RowStatus::not_tried: return "not tried: ";
     case RowStatus::out_of_time: return "not tried: the budget gave this layer no more time";
+    case RowStatus::ended:
     case RowStatus::measured: break;
   }
   return "";
@@ -52,6 +59,10 @@ namespace detail {
 /// without a plan it says that the layer is unsupported.
 [[nodiscard]] constexpr RowStatus status_of_reason(std::string_view reason, bool has_plan) {
   using enum RowStatus;
+  const std::string_view failure = detail::reason_prefix(failed, has_plan);
+  const std::string_view how = reason.starts_with(failure) ? reason.substr(failure.size()) : reason;
+  for (const std::string_view ending : detail::endings)
+    if (how.starts_with(ending)) return ended;
   const auto states = [&](RowStatus status) { return reason.starts_with(detail::reason_prefix(status, has_plan)); };
   if (reason == detail::reason_prefix(out_of_time, has_plan)) return out_of_time;
   for (const RowStatus status : {failed, wrong, slower, not_tried, unsupported})

@@ -156,6 +156,11 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
     const auto all = results.newest_rows();
     for (auto& row : result.rows)
       if (const auto found = all.find(row.signature); found != all.end()) row.candidates = found->second;
+  for (const auto& signature : needed) {
+    const auto ended = times.ended(signature);
+    result.ended.insert(result.ended.end(), ended.begin(), ended.end());
+  }
+  result.quietest = times.quietest_session();
   }
   for (const auto& signature : plans.fused.untried) add_missing(signature);
   for (const auto& text : model.single.unknown) result.missing.push_back(text);

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,6 +65,11 @@ class RowTimes {
   /// How many plans of a signature, counted for each thread count and cache state, a budget left untried that might be
   /// the best.
   [[nodiscard]] std::int64_t untried(const std::string& signature) const;
+  /// Plans of a signature that ended the process that tried them last (`RowStatus::ended`) and that may be its fastest:
+  /// those without a time, or with a lower one than any plan that has not ended.
+  [[nodiscard]] std::vector<Measurement> ended(const std::string& signature) const;
+  /// The session that took the rounds, if it is older than the newest one that timed all layers by a week or more.
+  [[nodiscard]] const std::optional<Analysis::QuietestSession>& quietest_session() const { return quietest_session_; }
   /// The most threads with which a plan of it was tried, of those that count; 0: none was tried.
   [[nodiscard]] int most_threads(const std::string& signature) const;
   /// Whether no library supports it: there are rows, but none of a plan, failed or not.
@@ -110,15 +116,21 @@ class RowTimes {
     std::vector<std::size_t> rounds{};
     std::size_t taken = 0;  ///< rounds, including those that do not count
     Seconds p10{};          ///< sum over the best rows
+    std::string started{};
   };
 
   void note_quiet(const Measurement& row);
   void count_visits();
+  /// The session among these that counts, of those in the order in which they were started.
+  [[nodiscard]] static std::vector<Together>::iterator quietest_of(std::vector<Together>& candidates);
 
   std::map<std::string, BestRows> best_{};
   std::map<std::string, std::string> reasons_{};
   std::set<std::string> tried_{};  ///< signatures with a row of a plan that failed or was not timed
   std::map<std::string, std::int64_t> untried_{};
+  std::map<std::string, std::vector<const Measurement*>> ended_{};
+  std::map<std::string, Seconds> timed_{};  ///< the least p10 of a row by its name, of any session
+  std::optional<Analysis::QuietestSession> quietest_session_{};
   std::map<std::string, int> most_threads_{};
   std::string reason_of_all_{};
   std::vector<std::size_t> rounds_{};
@@ -129,6 +141,37 @@ class RowTimes {
   std::size_t visits_ = 0;
   double spread_ = 1;  ///< (median - p10) / p10 over the best rows with enough samples
 };
+
+inline constexpr int days_of_week = 7;
+
+/// Days from 1970-01-01 to the date that an ISO 8601 text begins with; 0 for another text. (Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms", days_from_civil.)
+[[nodiscard]] inline int day_number(const std::string& date) {
+  const auto number = [&](std::size_t at, std::size_t count) {
+    int value = 0;
+    for (std::size_t i = at; i < at + count; ++i) {
+      if (i >= date.size() || date[i] < '0' || date[i] > '9') return -1;
+      value = 10 * value + (date[i] - '0');
+    }
+    return value;
+  };
+  const int month = number(5, 2), day = number(8, 2);
+  if (number(0, 4) < 0 || month < 1 || month > 12 || day < 1) return 0;
+  const int year = number(0, 4) - (month <= 2 ? 1 : 0);
+  const int era = year / 400, of_era = year - era * 400;
+  const int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/// Whether the last two of some sessions agree with each other, within the tolerance, and both are slower than an older
+/// one.
+template <class Iterator>
+[[nodiscard]] bool contradict(Seconds older, Iterator begin, Iterator end) {
+  if (end - begin < 2) return false;
+  const Seconds last = std::prev(end)->p10, before = std::prev(end, 2)->p10;
+  const Seconds least = std::min(last, before);
+  return std::max(last, before) <= least * (1 + default_tolerance) && least > older * (1 + default_tolerance);
+}
 
 using RowsOfLayers = std::map<std::string, std::vector<const Measurement*>>;
 
@@ -187,7 +230,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
                           std::span<const std::string> backends) {
   RowsOfLayers all;
   std::set<std::string> had_time;  // rows by name: one run may have had time for what another left out
-  std::map<std::string, const Measurement*> had_none;
+  std::map<std::string, const Measurement*> had_none, ended;
   using State = std::pair<std::string, CacheState>;  // a layer's signature and its cache state
   std::set<State> states;                            // those for which some run has rounds
   std::map<const Run*, std::set<State>> timed_in;
@@ -201,6 +244,8 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
       }
       if (row.status == RowStatus::out_of_time) had_none[row.name()] = &row;
       else if (was_tried(row.status)) had_time.insert(row.name());
+      if (row.status == RowStatus::ended) ended[row.name()] = &row;
+      else if (was_tried(row.status)) ended.erase(row.name());
       if (!row.measured()) {
         if (row.status != RowStatus::unsupported) tried_.insert(row.signature);
         auto& reason = reasons_[row.signature];
@@ -210,6 +255,8 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
         continue;
       }
       all[row.signature].push_back(&row);
+      const auto [least, is_first] = timed_.try_emplace(row.name(), row.p10);
+      if (!is_first) least->second = std::min(least->second, row.p10);
       of_sessions_ = of_sessions_ || is_of_session(row);
       note_quiet(row);
       if (has_rounds(row)) timed.emplace(row.signature, row.cache);
@@ -218,6 +265,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
   }
   for (const auto& [name, row] : had_none)
     if (!had_time.contains(name)) ++untried_[row->signature];
+  for (const auto& [name, row] : ended) ended_[row->signature].push_back(row);
   std::vector<Together> candidates;
   for (const auto& run : results.runs()) {
     if (timed_in[&run].empty() || timed_in[&run].size() != states.size()) continue;
@@ -235,19 +283,36 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
         if (row) count = std::min(count, row->rounds_s.size());
     }
     together.taken = count;
+    together.started = run.started;
     for (std::size_t r = 0; r < count; ++r)
       if (counts(together.best, r)) together.rounds.push_back(r);
     most_rounds_ = std::max(most_rounds_, together.rounds.size());
     if (together.rounds.size() >= least_rounds) candidates.push_back(std::move(together));
   }
   if (!candidates.empty()) {
-    Seconds least = candidates.front().p10;
-    for (const auto& each : candidates) least = std::min(least, each.p10);
-    const auto latest = std::find_if(candidates.rbegin(), candidates.rend(),
-                                     [&](const Together& each) { return each.p10 <= least * (1 + default_tolerance); });
-    best_ = std::move(latest->best);
-    rounds_ = std::move(latest->rounds);
-    taken_rounds_ = latest->taken;
+    auto quietest = quietest_of(candidates);
+    const int day = day_number(quietest->started);
+    const auto is_later = [day](const std::string& started) { return day_number(started) - day >= days_of_week; };
+    const auto later = std::find_if(quietest, candidates.end(), [&](const Together& e) { return is_later(e.started); });
+    if (later != candidates.end() && contradict(quietest->p10, later, candidates.end())) {
+      // The machine or a library has become slower for good.
+      quietest_session_ = {.started = quietest->started, .newest = candidates.back().started, .replaced = true};
+      candidates.erase(candidates.begin(), later);
+      quietest = quietest_of(candidates);
+      quiet_.clear();
+      for (const auto& run : results.runs())
+        for (const auto& row : run.rows)
+          if (run.started >= candidates.front().started && needed.contains(row.signature) &&
+              usable(row, threads, backends) && row.measured())
+            note_quiet(row);
+    } else if (later != candidates.end()) {
+      quietest_session_ = {.started = quietest->started,
+                           .newest = candidates.back().started,
+                           .contested = std::next(later) == candidates.end()};
+    }
+    best_ = std::move(quietest->best);
+    rounds_ = std::move(quietest->rounds);
+    taken_rounds_ = quietest->taken;
     count_visits();
     return;
   }
@@ -259,6 +324,26 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
     median += row.median;
   }
   if (p10.value > 0) spread_ = std::max(least_spread, (median - p10) / p10);
+}
+
+inline std::vector<RowTimes::Together>::iterator RowTimes::quietest_of(std::vector<Together>& candidates) {
+  Seconds least = candidates.front().p10;
+  for (const auto& each : candidates) least = std::min(least, each.p10);
+  const auto latest = std::find_if(candidates.rbegin(), candidates.rend(),
+                                   [&](const Together& each) { return each.p10 <= least * (1 + default_tolerance); });
+  return std::prev(latest.base());
+}
+
+inline std::vector<Measurement> RowTimes::ended(const std::string& signature) const {
+  std::vector<Measurement> result;
+  const auto found = ended_.find(signature);
+  if (found == ended_.end()) return result;
+  const BestRows* const best = find(signature);
+  for (const auto* row : found->second) {
+    const auto timed = timed_.find(row->name());
+    if (timed == timed_.end() || best == nullptr || timed->second < best->bound.fastest->p10) result.push_back(*row);
+  }
+  return result;
 }
 
 inline void RowTimes::note_quiet(const Measurement& row) {
