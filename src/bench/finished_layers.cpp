@@ -68,7 +68,7 @@ std::shared_ptr<const Run> read_earlier(const std::string& file, const Machine& 
     std::fprintf(stderr, "%s: written anew\n", error.what());
     return nullptr;
   }
-  if (earlier->machine.id() != machine.id())
+  if (!earlier->machine.differences(machine).empty())
     throw InputError(file + ": holds a session of " + earlier->machine.id() + ", this is " + machine.id());
   return earlier;
 }

@@ -8,7 +8,7 @@
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/choose_backends.hpp>
-#include <benanza/plan/openmp_environment.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -211,7 +211,7 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
 }  // namespace
 
 int run_suite(const Suite& suite, int argc, char** argv) {
-  ignore_openmp_environment();
+  ignore_kernel_settings();
   const auto failed = [&](const std::exception& error, int code) {
     std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : suite.name.c_str(), error.what());
     return code;

@@ -3,6 +3,7 @@
 
 #include <benanza/error.hpp>
 #include <benanza/isolation/interrupt.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 
 #include <spawn.h>
 
@@ -28,12 +29,12 @@ std::string after_key(const std::string& file, const std::string& key) {
   return {};
 }
 
-}  // namespace
 /// The same as a number, which the file gives in KiB.
 Bytes kibibytes_of_line(const std::string& file, const std::string& key) {
   return {std::strtod(after_key(file, key).c_str(), nullptr) * 1024};
 }
 
+}  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   std::vector<char*> argv;
@@ -44,12 +45,16 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, signal);
   sigemptyset(&ask_to_stop);
   sigaddset(&ask_to_stop, SIGTERM);  // the child handles it, even if this process ignores it
+  std::vector<char*> variables;      // what is set for the user's engine is not for a measurement
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!is_kernel_setting(*variable)) variables.push_back(*variable);
+  variables.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &blocked);
   posix_spawnattr_setsigdefault(&attributes, &ask_to_stop);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error = posix_spawnp(&process_, argv.front(), nullptr, &attributes, argv.data(), environ);
+  const int error = posix_spawnp(&process_, argv.front(), nullptr, &attributes, argv.data(), variables.data());
   posix_spawnattr_destroy(&attributes);
   if (error != 0) throw EnvironmentError("cannot start " + command.front() + ": " + std::strerror(error));
 }
@@ -77,11 +82,11 @@ Bytes ChildProcess::resident() const {
   return kibibytes_of_line("/proc/" + std::to_string(process_) + "/status", "VmRSS:");
 }
 
-Bytes available_memory() { return kibibytes_of_line("/proc/meminfo", "MemAvailable:"); }
-
-}  // namespace benanza::bench
 bool ChildProcess::stopped() const {  // "T (stopped)" or "t (tracing stop)" (proc_pid_status(5))
   const std::string state = after_key("/proc/" + std::to_string(process_) + "/status", "State:");
   return state.find_first_of("Tt") == state.find_first_not_of(" \t") && !state.empty();
 }
 
+Bytes available_memory() { return kibibytes_of_line("/proc/meminfo", "MemAvailable:"); }
+
+}  // namespace benanza::bench

@@ -19,7 +19,8 @@ struct ProcessEnd {
 
 class ChildProcess {
  public:
-  /// The program begins with `interrupts` blocked, so that none is lost before it waits for them. Throws
+  /// The program begins with `interrupts` blocked, so that none is lost before it waits for them, and without the
+  /// variables that change kernels (`is_kernel_setting`). Throws
   /// EnvironmentError if it cannot be started.
   explicit ChildProcess(const std::vector<std::string>& command);
   /// Kills it if it is still running.
@@ -31,9 +32,9 @@ class ChildProcess {
   [[nodiscard]] std::optional<ProcessEnd> ended();
   void send(int signal);
   [[nodiscard]] Bytes resident() const;
-
   /// Whether a signal or a debugger has stopped it.
   [[nodiscard]] bool stopped() const;
+
  private:
   pid_t process_ = 0;
   std::optional<ProcessEnd> end_{};

@@ -12,6 +12,7 @@
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 #include <benanza/plan/round_trip.hpp>
 #include <benanza/results/ceiling_rows.hpp>
 #include <benanza/results/round_trips.hpp>
@@ -228,7 +229,9 @@ std::vector<std::string> watch_conditions(Seconds time) {
 
 Machine machine_of(std::span<const std::shared_ptr<const Backend>> backends) {
   const auto device = device_of(backends);
-  return device ? device->machine() : this_machine();
+  Machine machine = device ? device->machine() : this_machine();
+  machine.settings = kernel_settings();
+  return machine;
 }
 
 Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<const Backend>> backends,
@@ -238,7 +241,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   for (const auto& backend : backends) versions.insert({std::string(backend->name()), backend->version()});
   run.backends.assign(versions.begin(), versions.end());
   const auto device = device_of(backends);
-  run.machine = device ? device->machine() : this_machine();
+  run.machine = machine_of(backends);
   const MeasureOptions options = taking_up(run, given);
 
   const auto add_ceilings = [&](std::vector<CeilingRow> rows) {

@@ -30,6 +30,11 @@ Json machine_json(const Machine& machine) {
   Json result{{"device", machine.device},     {"isa", machine.isa}, {"cores", machine.cores},
               {"affinity", machine.affinity}, {"caches", caches},   {"memory_bytes", whole(machine.memory.value)},
               {"system", machine.system}};
+  for (const auto& [key, value] :
+       {std::pair("family", &machine.family), std::pair("model", &machine.model),
+        std::pair("stepping", &machine.stepping), std::pair("microcode", &machine.microcode),
+        std::pair("hypervisor", &machine.hypervisor), std::pair("settings", &machine.settings)})
+    if (!value->empty()) result[key] = *value;
   if (machine.is_device()) {
     result["driver"] = machine.driver;
     result["state"] = machine.state;
@@ -127,11 +132,6 @@ Json candidates_json(const std::vector<Measurement>& candidates) {
   return result;
 }
 
-Json row_json(const LayerRow& row) {
-  Json result{{"signature", row.signature},
-              {"form", enum_names(row.form)[static_cast<std::size_t>(row.form)]},
-              {"count", row.count},
-              {"nodes", row.nodes},
 Json ended_json(const std::vector<Measurement>& ended) {
   Json result = Json::array();
   for (const auto& row : ended) result.push_back({{"row", row.name()}, {"reason", row.reason}});
@@ -145,6 +145,11 @@ Json quietest_json(const Analysis::QuietestSession& session) {
           {"replaced", session.replaced}};
 }
 
+Json row_json(const LayerRow& row) {
+  Json result{{"signature", row.signature},
+              {"form", enum_names(row.form)[static_cast<std::size_t>(row.form)]},
+              {"count", row.count},
+              {"nodes", row.nodes},
               {"status", enum_names(row.status)[static_cast<std::size_t>(row.status)]}};
   if (row.chosen) {
     result["backend"] = row.chosen->backend;
@@ -269,13 +274,13 @@ Json summary_json(const Analysis& a) {
                {"uncertainty", uncertainty},
                {"raised_ms", raised},
                {"common_rounds", a[RungName::library].common_rounds}};
+  if (!a.ended.empty()) summary["ended_plans"] = ended_json(a.ended);
+  if (a.quietest) summary["quietest_session"] = quietest_json(*a.quietest);
   if (!saving.empty()) summary["saves_multiplications"] = std::move(saving);
   if (!a.floor_exceptions.empty()) summary["floor_exceptions"] = floor_exceptions_json(a);
   return summary;
 }
 
-  if (!a.ended.empty()) summary["ended_plans"] = ended_json(a.ended);
-  if (a.quietest) summary["quietest_session"] = quietest_json(*a.quietest);
 }  // namespace report
 
 namespace {

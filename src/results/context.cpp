@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 namespace benanza {
 
@@ -16,8 +17,20 @@ namespace {
 constexpr std::string_view date = "date", tool = "benanza_version", version = "signature_version", suite = "suite",
                            device = "machine/device", isa = "machine/isa", cores = "machine/cores",
                            affinity = "machine/affinity", memory = "machine/memory_bytes", system = "machine/system",
-                           driver = "machine/driver", state_prefix = "machine/state/", cache_prefix = "machine/L",
-                           cache_suffix = "_bytes", backend_prefix = "backend/", warning_prefix = "warning/";
+                           driver = "machine/driver", family = "machine/family", model = "machine/model",
+                           stepping = "machine/stepping", microcode = "machine/microcode",
+                           hypervisor = "machine/hypervisor", settings = "machine/settings",
+                           state_prefix = "machine/state/", cache_prefix = "machine/L", cache_suffix = "_bytes",
+                           backend_prefix = "backend/", warning_prefix = "warning/";
+
+/// Facts of a machine's identity that a file may lack.
+constexpr std::array<std::pair<std::string_view, std::string Machine::*>, 6> optional_facts{
+    {{family, &Machine::family},
+     {model, &Machine::model},
+     {stepping, &Machine::stepping},
+     {microcode, &Machine::microcode},
+     {hypervisor, &Machine::hypervisor},
+     {settings, &Machine::settings}}};
 
 std::string text(Bytes bytes) { return std::to_string(static_cast<std::int64_t>(bytes.value)); }
 
@@ -53,6 +66,8 @@ std::vector<std::pair<std::string, std::string>> run_context(const Run& run) {
   add(memory, text(run.machine.memory));
   add(system, run.machine.system);
   if (run.machine.is_device()) add(driver, run.machine.driver);
+  for (const auto& [key, member] : optional_facts)
+    if (!(run.machine.*member).empty()) add(key, run.machine.*member);
   for (const auto& [what, value] : run.machine.state) add(std::string(state_prefix) + what, value);
   for (const auto& backend : run.backends) add(std::string(backend_prefix) + backend.name, backend.version);
   for (std::size_t i = 0; i < run.warnings.size(); ++i)
@@ -62,12 +77,16 @@ std::vector<std::pair<std::string, std::string>> run_context(const Run& run) {
 
 bool is_context_key(std::string_view key) {
   constexpr std::array plain{date, tool, version, suite, device, isa, cores, affinity, memory, system, driver};
+  const auto is_optional = [&](const auto& fact) { return fact.first == key; };
   return std::find(plain.begin(), plain.end(), key) != plain.end() || is_cache(key) ||
-         key.starts_with(backend_prefix) || key.starts_with(state_prefix) || key.starts_with(warning_prefix);
+         std::any_of(optional_facts.begin(), optional_facts.end(), is_optional) || key.starts_with(backend_prefix) ||
+         key.starts_with(state_prefix) || key.starts_with(warning_prefix);
 }
 
 void read_context(Run& run, std::string_view key, std::string_view value) {
   Machine& machine = run.machine;
+  for (const auto& [name, member] : optional_facts)
+    if (name == key) machine.*member = value;
   if (key == date) run.started = value;
   else if (key == tool) run.tool = value;
   else if (key == version) run.signature_version = number<int>(key, value);

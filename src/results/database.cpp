@@ -73,6 +73,23 @@ void hold_against_ceilings(std::vector<Run>& runs) {
     }
 }
 
+/// Whether the run's rows count as rows of that machine.
+bool is_of(const Run& run, const Machine& machine, std::span<const std::string> accept) {
+  const auto differences = machine.differences(run.machine);
+  return std::all_of(differences.begin(), differences.end(), [&](const std::string& fact) {
+    return std::find(accept.begin(), accept.end(), fact) != accept.end();
+  });
+}
+
+/// Another device or instruction set is another machine, whatever else is the same.
+bool may_accept(const std::string& fact) { return fact != "device" && fact != "isa"; }
+
+std::string value_of(const Machine& machine, const std::string& name) {
+  for (const auto& fact : machine.facts())
+    if (fact.name == name) return fact.value;
+  return "none";
+}
+
 }  // namespace
 
 std::vector<std::string> result_files(const std::string& place) {
@@ -94,6 +111,8 @@ ResultDatabase ResultDatabase::open(const std::string& folder) {
       database.add(read_run(file));
     } catch (const InputError& error) {
       database.warnings_.emplace_back(error.what());
+    } catch (const std::exception& error) {  // no permission, or more than the memory holds: it costs this file as well
+      database.warnings_.emplace_back(file + ": " + error.what());
     }
   }
   return database;
@@ -111,18 +130,16 @@ void ResultDatabase::add(ResultDatabase other) {
 
 void ResultDatabase::append(Run run, const std::string& folder) {
   const std::string stem = utc_now() + "-" + file_name_part(run.name) + "-" + std::to_string(::getpid());
-    } catch (const std::exception& error) {  // no permission, or more than the memory holds: it costs this file as well
-      database.warnings_.emplace_back(file + ": " + error.what());
   Run& added = insert(std::move(run));
   added.file = write_new(folder, stem, ".json", run_text(added)).string();
 }
 
-ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const BackendVersion> backends) const {
-  const std::string id = machine.id();
+ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const BackendVersion> backends,
+                                      std::span<const std::string> accept) const {
   ResultDatabase selected;
   selected.warnings_ = warnings_;
   for (const auto& run : runs_) {
-    if (run.machine.id() != id) continue;
+    if (!is_of(run, machine, accept)) continue;
     const auto wanted = [&](const BackendVersion& backend) {
       return std::find(backends.begin(), backends.end(), backend) != backends.end();
     };
@@ -131,10 +148,12 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
              .started = run.started,
              .tool = run.tool,
              .signature_version = run.signature_version,
-             .machine = run.machine,
+             .machine = machine,
              .warnings = run.warnings,
              .ceilings = run.ceilings,
-             .faults = run.faults};
+             .faults = run.faults,
+             .ignored = run.ignored};
+    part.machine.state = run.machine.state;
     std::copy_if(run.backends.begin(), run.backends.end(), std::back_inserter(part.backends), wanted);
     std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(part.rows), [&part](const Measurement& row) {
       return std::any_of(part.backends.begin(), part.backends.end(),
@@ -164,11 +183,60 @@ std::vector<Machine> ResultDatabase::machines() const {
   std::map<std::string, Machine> by_id;
   for (const auto& run : runs_) by_id.try_emplace(run.machine.id(), run.machine);
   std::vector<Machine> machines;
-  for (auto& [id, machine] : by_id) machines.push_back(std::move(machine));
+  for (const auto& [id, machine] : by_id) {
+    const auto states_more = [&](const auto& other) {
+      return other.second.facts().size() > machine.facts().size() && machine.differences(other.second).empty();
+    };
+    if (std::none_of(by_id.begin(), by_id.end(), states_more)) machines.push_back(machine);
+  }
   return machines;
 }
 
+Machine ResultDatabase::machine(const MachineChoice& choice) const {
+  std::vector<Machine> found = machines();
+  if (found.empty() && choice.of.empty()) return {};
+  std::erase_if(found, [&](const Machine& machine) { return machine.id().find(choice.of) == std::string::npos; });
+  if (found.size() == 1) return found.front();
+  for (auto run = runs_.rbegin(); run != runs_.rend() && !choice.accept.empty(); ++run) {
+    const auto latest = std::find_if(found.begin(), found.end(),
+                                     [&](const Machine& machine) { return machine.id() == run->machine.id(); });
+    if (latest == found.end()) continue;
+    if (std::all_of(found.begin(), found.end(),
+                    [&](const Machine& other) { return is_of({.machine = other}, *latest, choice.accept); }))
+      return *latest;
+    break;
+  }
+  std::string text = std::to_string(found.size()) + " machines" +
+                     (choice.of.empty() ? ", which never share a total:" : " match '" + choice.of + "' of");
+  for (const auto& machine : found.empty() ? machines() : found) {
+    const auto run =
+        std::find_if(runs_.begin(), runs_.end(), [&](const Run& each) { return is_of(each, machine, {}); });
+    text += " [" + machine.id() + "], e.g. " + (run->file.empty() ? run->name : run->file) + ";";
+  }
+  if (found.size() == 2)
+    if (const auto facts = found.front().differences(found.back()); facts.size() == 1 && may_accept(facts.front()))
+      text += " they differ in " + facts.front() + " alone, --accept " + facts.front() + " counts both;";
+  throw InputError(text + " choose one by a part of its identity (--of), or give the files of one of them");
+}
+
+std::vector<std::string> ResultDatabase::differing_in_one(const Machine& machine,
+                                                          std::span<const std::string> accept) const {
+  std::vector<std::string> lines;
+  for (const auto& other : machines()) {
+    const auto facts = machine.differences(other);
+    if (facts.size() != 1 || !may_accept(facts.front())) continue;
+    if (std::find(accept.begin(), accept.end(), facts.front()) != accept.end()) continue;
+    const auto runs = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) { return is_of(run, other, {}); });
+    lines.push_back("not counted: " + std::to_string(runs) + (runs == 1 ? " run" : " runs") +
+                    " of a machine that differs in " + facts.front() + " alone, " + value_of(other, facts.front()) +
+                    " instead of " + value_of(machine, facts.front()) + "; --accept " + facts.front() +
+                    " counts its rows");
+  }
+  return lines;
+}
+
 std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() const {
+  static_cast<void>(machine());
   std::map<std::string, std::vector<Measurement>> result;
   for (const auto& run : runs_)
     for (const auto& row : run.rows) {
@@ -191,10 +259,11 @@ std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() co
   return result;
 }
 
-std::vector<BackendVersion> ResultDatabase::newest_versions(const Machine& machine) const {
+std::vector<BackendVersion> ResultDatabase::newest_versions(const Machine& machine,
+                                                            std::span<const std::string> accept) const {
   std::map<std::string, std::pair<std::string, std::string>> newest;  // name -> (started, version)
   for (const auto& run : runs_)
-    if (run.machine.id() == machine.id())
+    if (is_of(run, machine, accept))
       for (const auto& backend : run.backends)
         newest[backend.name] = std::max(newest[backend.name], {run.started, backend.version});
   std::vector<BackendVersion> versions;
@@ -202,6 +271,9 @@ std::vector<BackendVersion> ResultDatabase::newest_versions(const Machine& machi
   return versions;
 }
 
-Ceilings ResultDatabase::ceilings(int threads) const { return ceilings_of(all_ceilings(runs_), threads); }
+Ceilings ResultDatabase::ceilings(int threads) const {
+  static_cast<void>(machine());
+  return ceilings_of(all_ceilings(runs_), threads);
+}
 
 }  // namespace benanza

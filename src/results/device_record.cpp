@@ -125,9 +125,8 @@ DeviceRecord read_device_record(const std::string& file) {
 }
 
 DeviceRecord measured_record(const ResultDatabase& results, int threads) {
-  const auto machines = results.machines();
-  if (machines.empty()) throw InputError("the results are of no machine");
-  const Machine& machine = machines.front();
+  if (results.runs().empty()) throw InputError("the results are of no machine");
+  const Machine machine = results.machine();
   DeviceRecord record{
       .device = machine.device,
       .processors =

@@ -29,8 +29,8 @@ struct TriedPlans {
 };
 
 std::map<Key, TriedPlans> sides(const ResultDatabase& results, int threads, const std::set<std::string>& only) {
-  const auto machines = results.machines();
-  if (threads == 0 && !machines.empty()) threads = machines.front().cores;
+  const Machine machine = results.machine();
+  if (threads == 0 && !results.runs().empty()) threads = machine.cores;
   std::map<Key, TriedPlans> found;
   for (const auto& run : results.runs())
     for (const auto& row : run.rows)

@@ -8,16 +8,17 @@
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/backends.hpp>
 #include <benanza/plan/cpu_set.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/session/session.hpp>
-
 #include <benanza/version.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <system_error>
 #include <ctime>
+#include <system_error>
 #include <utility>
 
 namespace benanza {
@@ -30,7 +31,6 @@ std::vector<CeilingRow> known_ceilings(const ResultDatabase& database) {
   return result;
 }
 
-/// One line for each file of the database that was not read, and for each file from which rows were left out.
 /// `2026-11-28`, UTC.
 std::string today() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -40,6 +40,7 @@ std::string today() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &parts)};
 }
 
+/// One line for each file of the database that was not read, and for each file from which rows were left out.
 void warn_of_faults(const ResultDatabase& database, const std::function<void(const std::string&)>& warn) {
   if (!warn) return;
   for (const auto& file : database.warnings()) warn("not read: " + file);
@@ -71,7 +72,8 @@ Session Session::open(SessionOptions options) {
   session.analysis_options_.threads = given.threads > 0 ? given.threads : cores;
   for (const auto& backend : session.versions_) session.analysis_options_.backends.push_back(backend.name);
   session.everything_ = ResultDatabase::open(given.database);
-  session.database_ = session.everything_.select(session.machine_, session.versions_);
+  session.database_ = session.everything_.select(session.machine_, session.versions_, given.accept);
+  for (const auto& line : session.everything_.differing_in_one(session.machine_, given.accept)) session.warn(line);
   warn_of_faults(session.database_, given.warn);
   return session;
 }
@@ -90,6 +92,7 @@ void Session::find_machine() {
   }
   if (backends.empty()) backends = usable_backends(names, options_.warn);
   machine_ = bench::machine_of(backends);
+  if (worker_) machine_.settings = kernel_settings(true);
   versions_ = versions_of(backends);
 }
 
@@ -169,7 +172,8 @@ Measured Session::measure_layers(std::span<const bench::Wanted> layers, const st
     result.not_kept = error.what();
   }
   everything_.add(std::move(run));
-  database_ = everything_.select(machine_, versions_);  // leaves out rows that cannot be true, and raises ceilings
+  database_ = everything_.select(machine_, versions_,
+                                 options_.accept);  // leaves out rows that cannot be true, and raises ceilings
   ResultDatabase latest;
   for (const auto& each : database_.runs())
     if (each.file == result.run) latest.add(each);

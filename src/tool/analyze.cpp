@@ -27,6 +27,7 @@ struct AnalyzeCommand {
   ModelOptions models{};
   OutputOptions output{};
   std::vector<std::string> results{};
+  MachineChoice of{};
   std::vector<std::string> backends{};
   std::string machine{};
   std::string rules{}, device{};
@@ -53,7 +54,7 @@ BoundReport report_2019(const AnalyzeCommand& options) {
 /// From stored rows of one machine and the newest version of each backend; two versions never share a total.
 BoundReport stored_report(const AnalyzeCommand& options) {
   const std::vector<std::string> backends = expand_backends(options.backends);
-  StoredResults stored = load_results(options.results, backends);
+  StoredResults stored = load_results(options.results, backends, options.of);
   if (!options.output.quiet) warn_of_conflicts(stored.results);
   BoundReport report = std::move(stored.report);
   report.training = options.models.training.training;
@@ -106,6 +107,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
   command->add_option("--results", options->results, "results files or folders (may be repeated)")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  add_machine_choice(*command, options->of);
   command->add_option("--backend", options->backends, "libraries to count (default: all in the results)")
       ->type_name("NAME,...")
       ->delimiter(',')

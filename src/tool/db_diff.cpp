@@ -39,16 +39,12 @@ struct DiffInput {
 
 /// The machine whose identity contains the text; without a text, the only machine.
 Machine choose_machine(const ResultDatabase& database, const std::string& option, const std::string& text) {
-  std::vector<Machine> found;
-  for (const auto& machine : database.machines())
-    if (machine.id().find(text) != std::string::npos) found.push_back(machine);
-  if (found.size() == 1) return found.front();
-  std::string all;
-  for (const auto& machine : found.empty() ? database.machines() : found) all += " [" + machine.id() + "]";
-  if (all.empty()) throw InputError(option + ": the files hold no results");
-  throw InputError(option + ": " + std::to_string(found.size()) + " machines " +
-                   (text.empty() ? "" : "match 'machine=" + text + "' ") + "of" + all + "; " + option +
-                   " machine=TEXT chooses one");
+  if (database.runs().empty()) throw InputError(option + ": the files hold no results");
+  try {
+    return database.machine({.of = text});
+  } catch (const InputError& error) {
+    throw InputError(option + " machine=TEXT: " + error.what());
+  }
 }
 
 DiffInput choose_side(const std::string& place, const std::vector<std::string>& choices, const std::string& option) {
@@ -67,7 +63,7 @@ DiffInput choose_side(const std::string& place, const std::vector<std::string>& 
   side.facts.backends = database.newest_versions(side.facts.machine);
   for (const auto& version : wanted) {
     const auto has = [&](const Run& run) {
-      return run.machine.id() == side.facts.machine.id() &&
+      return side.facts.machine.differences(run.machine).empty() &&
              std::find(run.backends.begin(), run.backends.end(), version) != run.backends.end();
     };
     if (std::none_of(database.runs().begin(), database.runs().end(), has))

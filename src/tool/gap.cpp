@@ -37,6 +37,7 @@ namespace {
 struct GapCommand {
   ModelOptions models{};
   MeasuringOptions measuring{};
+  std::string of{};  ///< as in `MachineChoice`
   OutputOptions output{};
   std::vector<std::string> profiles{}, latencies{}, results{}, types{};
   std::string rules{}, device{};
@@ -116,7 +117,8 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
   BoundedModel made;
   if (!options.results.empty()) {
     const std::vector<std::string> backends = expand_backends(options.measuring.backends);
-    StoredResults stored = load_results(options.results, backends);
+    StoredResults stored =
+        load_results(options.results, backends, {.of = options.of, .accept = options.measuring.accept});
     if (!options.output.quiet) warn_of_conflicts(stored.results);
     made.report = std::move(stored.report);
     made.results = std::move(stored.results);
@@ -290,6 +292,9 @@ void add_gap(CLI::App& app, int& exit_code) {
   command->add_option("--results", options->results, "results files or folders instead of measuring (may be repeated)")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  command->add_option("--of", options->of, "with --results: the machine whose rows count, by a part of its identity")
+      ->type_name("MACHINE")
+      ->needs("--results");
   command
       ->add_option("--rules", options->rules,
                    "2019: the accounting of the original Benanza, for its databases: totals and algorithms")

@@ -30,6 +30,7 @@ struct GenerateCommand {
   std::vector<std::string> backends{"onednn", "openblas", "native"};
   bool standalone = false;
   std::vector<std::string> missing_from{};  ///< results
+  MachineChoice of{};                       ///< of `missing_from`
   ReproducerOptions reproducer{};
 };
 
@@ -61,8 +62,8 @@ LayerSet layers_of(const GenerateCommand& options) {
 
 /// The layers that the results lack: none of their libraries has a time for them, and not all of the libraries report
 /// that they have none.
-LayerSet missing_layers(const LayerSet& layers, const std::vector<std::string>& results) {
-  const StoredResults stored = load_results(results, {});
+LayerSet missing_layers(const LayerSet& layers, const std::vector<std::string>& results, const MachineChoice& of) {
+  const StoredResults stored = load_results(results, {}, of);
   std::set<std::string> known;
   std::map<std::string, std::set<std::string>> asked;  // libraries, by layer
   for (const auto& run : stored.results.runs())
@@ -113,6 +114,8 @@ std::string canonical_command(const GenerateCommand& options, const std::string&
   for (const auto& type : types_of(options)) models.type += (models.type.empty() ? "" : ",") + type;
   text += models.text();
   for (const auto& results : options.missing_from) text += " --missing-from " + results;
+  if (!options.of.of.empty()) text += " --of " + options.of.of;
+  for (const auto& fact : options.of.accept) text += " --accept " + fact;
   if (options.standalone) text += " --standalone";
   text += " --name " + name + " --backend ";
   for (std::size_t i = 0; i < options.backends.size(); ++i) text += (i ? "," : "") + options.backends[i];
@@ -143,6 +146,7 @@ void add_generate(CLI::App& app, int& exit_code) {
                    "only the layers that these results lack (files or folders)")
       ->type_name("RESULTS")
       ->allow_extra_args(false);
+  add_machine_choice(*command, options->of, "--missing-from");
   command->add_option("--name", options->name, "name of the suite (default: the file's stem)")->type_name("NAME");
   command
       ->add_option("--backend", options->backends, "libraries that the suite wraps, or whose best plan is reproduced")
@@ -174,7 +178,7 @@ void add_generate(CLI::App& app, int& exit_code) {
     }
     source.layers = layers_of(*options);
     if (!options->missing_from.empty()) {
-      source.layers = missing_layers(source.layers, options->missing_from);
+      source.layers = missing_layers(source.layers, options->missing_from, options->of);
       if (source.layers.size() == 0) throw InputError("--missing-from: the results lack none of these layers");
     }
     if (options->standalone) return write_project(output, source);

@@ -72,6 +72,7 @@ void KnownLayersOptions::add_to(CLI::App& app) {
   app.add_option("--results", results, "with --known or --rules: results that say what a layer costs")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  add_machine_choice(app, of, {});
   app.add_option("--device", device, "with --rules: the GPU whose rows of a table to take")
       ->type_name("NAME")
       ->needs("--rules");
@@ -91,13 +92,13 @@ KnownLayersReport known_layers_report(const KnownLayersOptions& options, const M
   KnownLayersReport report{.rules = options.rules, .asked_known = !options.known.empty()};
   std::set<std::string> known;
   if (!known_results.empty()) {
-    const auto measured = measuring_times(load_results(known_results, {}).results);
+    const auto measured = measuring_times(load_results(known_results, {}, options.of).results);
     for (const auto& [signature, time] : measured) known.insert(signature);
     counting.times = measured;
     report.of_results = true;
   }
   if (!counting.of_2019 && !options.results.empty())
-    for (const auto& [signature, time] : measuring_times(load_results(options.results, {}).results))
+    for (const auto& [signature, time] : measuring_times(load_results(options.results, {}, options.of).results))
       counting.times[signature] = time;
 
   const auto asked = count(counting, models);

@@ -5,6 +5,7 @@
 
 #include "options.hpp"
 #include <benanza/report/report.hpp>
+#include <benanza/results/results.hpp>
 
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ namespace benanza::tool {
 struct KnownLayersOptions {
   std::vector<std::string> known{};    ///< models, or results
   std::vector<std::string> results{};  ///< results with the cost of layers
+  MachineChoice of{};                  ///< of either
   std::string rules{}, device{};
 
   void add_to(CLI::App& app);

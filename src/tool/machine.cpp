@@ -51,7 +51,8 @@ int run(const MachineCommand& options) {
   }
   for (const auto& backend : bench::absent_backends())
     report.backends.push_back({.name = backend.name, .unavailable = "not in this build; needs " + backend.needs});
-  ResultDatabase database = ResultDatabase::open(options.measuring.database).select(report.machine, versions);
+  ResultDatabase database =
+      ResultDatabase::open(options.measuring.database).select(report.machine, versions, options.measuring.accept);
   if (!options.output.quiet) warn_of_faults(database);
   if (options.remeasure || highest(database).empty()) {
     terminal::ProgressBar bar(options.output.quiet);

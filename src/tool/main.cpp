@@ -5,7 +5,7 @@
 #include "models.hpp"
 #include "terminal.hpp"
 #include <benanza/error.hpp>
-#include <benanza/plan/openmp_environment.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 #include <benanza/version.hpp>
 
 #include <CLI/CLI.hpp>
@@ -26,7 +26,7 @@ int complain(const std::string& what, int code) {
 
 int main(int argc, char** argv) {
   using namespace benanza;
-  ignore_openmp_environment();
+  ignore_kernel_settings();
   CLI::App app(
       "How fast could a deep-learning model run on this machine, and why is it slower?\n\n"
       "  benanza bound examples/models/modern/resnet50.onnx");

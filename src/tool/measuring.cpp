@@ -24,6 +24,7 @@ Session open_session(const MeasuringOptions& options, bool quiet) {
                          .database = options.database,
                          .metrics = options.metrics,
                          .backend_names = options.backends,
+                         .accept = options.accept,
                          .worker = worker_of(options)};
   if (!quiet) session.warn = terminal::warn;
   return Session::open(std::move(session));

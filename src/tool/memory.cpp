@@ -34,6 +34,7 @@ struct MemoryCommand {
   OutputOptions output{};
   std::string saved = "least", capacity{};
   std::vector<std::string> results{};
+  MachineChoice of{};
   std::string machine{};
 };
 
@@ -196,7 +197,7 @@ std::optional<TimesOf> times_of(const MemoryCommand& options) {
     made.results.add(std::move(run));
     return made;
   }
-  StoredResults stored = load_results(options.results, {});
+  StoredResults stored = load_results(options.results, {}, options.of);
   made.device = stored.report.machine.device;
   made.text = "the best plans of fused layers, measured on " + made.device;
   if (stored.report.machine.memory.value > 0) made.memory = stored.report.machine.memory;
@@ -288,6 +289,7 @@ void add_memory(CLI::App& app, int& exit_code) {
       command->add_option("--results", options->results, "results, for throughput and workspaces (may be repeated)")
           ->type_name("FILE")
           ->allow_extra_args(false);
+  add_machine_choice(*command, options->of);
   command
       ->add_option("--machine", options->machine,
                    "throughput by the roofline of a machine that you do not have; examples/machines has some")

@@ -248,7 +248,20 @@ std::vector<std::filesystem::path> ModelOptions::files() const {
   return result;
 }
 
+void add_accepted_facts(CLI::App& app, std::vector<std::string>& accept) {
+  // Rows of another device or instruction set would never be rows of this machine. The size of the memory always
+  // differs: it is not a part of the identity.
+  app.add_option("--accept", accept,
+                 "also counts rows of a machine that differs in these facts: microcode, stepping, hypervisor ...")
+      ->type_name("FACT,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"family", "model", "stepping", "microcode", "hypervisor", "cores", "cpus", "L1", "L2",
+                             "L3", "L4", "driver", "settings", "memory"}));
+}
+
 void MeasuringOptions::add_to(CLI::App& app) {
+  add_accepted_facts(app, accept);
   app.add_option(
          "--backend", backends,
          "libraries to use; cuda stands for cudnn, cublas and cuda (default: every CPU library that is available)")

@@ -65,6 +65,9 @@ struct ModelOptions {
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 };
 
+/// `--accept`, which fills `MachineChoice::accept`.
+void add_accepted_facts(CLI::App& app, std::vector<std::string>& accept);
+
 /// What to measure with, and where to keep results.
 struct MeasuringOptions {
   std::vector<std::string> backends{};  ///< empty: all available ones
@@ -73,6 +76,7 @@ struct MeasuringOptions {
   std::filesystem::path database = default_database();
   bool isolate = true;  ///< measure in a separate process, also on the processor
   std::vector<KernelMetric> metrics{};
+  std::vector<std::string> accept{};  ///< as in `MachineChoice`
 
   void add_to(CLI::App& app);
   /// `--metrics`, for a subcommand that measures layers.

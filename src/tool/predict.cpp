@@ -32,6 +32,7 @@ struct PredictCommand {
   ModelOptions models{};
   OutputOptions output{};
   std::vector<std::string> from{}, to{}, target_results{};
+  MachineChoice of{};  ///< of `from`
   std::string from_machine{}, rules{}, device{};
   std::vector<double> prices{};
   int from_threads = 0, to_threads = 0;
@@ -153,7 +154,7 @@ void expect_rows(const Analysis& analysis, const Origin& origin) {
 }
 
 Origin stored_origin(const PredictCommand& options) {
-  const StoredResults stored = load_results(options.from, {});
+  const StoredResults stored = load_results(options.from, {}, options.of);
   if (!options.output.quiet) warn_of_conflicts(stored.results);
   const Machine& machine = stored.report.machine;
   const int threads = threads_of(options.from_threads, machine);
@@ -232,6 +233,7 @@ void add_predict(CLI::App& app, int& exit_code) {
   };
   files("--from", options->from, "results of the device that was measured: files or folders (may be repeated)")
       ->required();
+  add_machine_choice(*command, options->of, "--from");
   files("--to", options->to,
         "the device: its machine file, of which examples/machines has some, or results of it (may be repeated)")
       ->required();

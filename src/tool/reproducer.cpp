@@ -25,11 +25,11 @@ namespace {
 Measurement best_known(const std::string& signature, const std::filesystem::path& folder,
                        const std::vector<std::string>& backends) {
   const ResultDatabase database = ResultDatabase::open(folder);
-  const std::string machine = bench::this_machine().id();
+  const Machine machine = bench::this_machine();
   const Measurement* best = nullptr;
   std::string device;
   for (const auto& run : database.runs()) {
-    if (!run.machine.is_device() && run.machine.id() != machine) continue;
+    if (!run.machine.is_device() && !machine.differences(run.machine).empty()) continue;
     for (const auto& row : run.rows) {
       if (row.signature != signature || row.cache != CacheState::hot || !row.measured() ||
           !can_stand_alone(row.backend) || std::find(backends.begin(), backends.end(), row.backend) == backends.end())

@@ -39,6 +39,7 @@ struct ScaleCommand {
   std::string order = "fifo", algorithm = "ring";
   double efficiency = 0.9;
   std::vector<std::string> results{};
+  MachineChoice of{};
   std::string machine{}, iteration{}, phases{}, overhead{}, backend{}, reached{};
 };
 
@@ -60,14 +61,14 @@ TimesOf times_of(const ScaleCommand& options) {
   if (!options.machine.empty() && !options.results.empty() && !measured_network)
     throw UsageError("give either --results or --machine; both go together with --backend, the network's results");
   TimesOf result;
-  if (measured_network) result.network = load_results(options.results, {options.backend}).results;
+  if (measured_network) result.network = load_results(options.results, {options.backend}, options.of).results;
   if (!options.machine.empty()) {
     Run run = read_machine_file(options.machine);
     result.text = "the roofline of " + run.machine.device + ", declared by " + options.machine;
     result.analysis = {.threads = 1, .analytic = true, .direct = true};
     result.results.add(std::move(run));
   } else {
-    StoredResults stored = load_results(options.results, {});
+    StoredResults stored = load_results(options.results, {}, options.of);
     if (!options.output.quiet) warn_of_conflicts(stored.results);
     result.text = "the best plans of fused layers, measured on " + stored.report.machine.device;
     result.warnings = std::move(stored.report.warnings);
@@ -270,6 +271,7 @@ void add_scale(CLI::App& app, int& exit_code) {
   command->add_option("--results", options->results, "results of benanza bound --training (may be repeated)")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  add_machine_choice(*command, options->of);
   command
       ->add_option("--machine", options->machine,
                    "the roofline of a machine that you do not have; examples/machines has some")

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stored.hpp"
 
+#include "options.hpp"
 #include "terminal.hpp"
 #include <benanza/error.hpp>
 #include <benanza/results/result_check.hpp>
+
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -37,13 +40,13 @@ ResultDatabase open_all(const std::vector<std::string>& names) {
 }
 
 StoredResults of_machine(const ResultDatabase& database, const Machine& machine,
-                         const std::vector<std::string>& backends) {
-  auto versions = database.newest_versions(machine);
+                         const std::vector<std::string>& backends, const std::vector<std::string>& accept = {}) {
+  auto versions = database.newest_versions(machine, accept);
   std::erase_if(versions, [&](const BackendVersion& backend) {
     return !backends.empty() && std::find(backends.begin(), backends.end(), backend.name) == backends.end();
   });
   StoredResults stored;
-  stored.results = database.select(machine, versions);
+  stored.results = database.select(machine, versions, accept);
   stored.report.machine = machine;
   stored.report.backends = versions;
   stored.report.warnings = warnings_of(stored.results);
@@ -53,22 +56,22 @@ StoredResults of_machine(const ResultDatabase& database, const Machine& machine,
 
 }  // namespace
 
-StoredResults load_results(const std::vector<std::string>& names, const std::vector<std::string>& backends) {
+void add_machine_choice(CLI::App& app, MachineChoice& choice, const std::string& results) {
+  auto* const of =
+      app.add_option("--of", choice.of, "the machine whose rows count, by a part of its identity (`benanza db list`)")
+          ->type_name("MACHINE");
+  if (!results.empty()) of->needs(results);
+  add_accepted_facts(app, choice.accept);
+}
+
+StoredResults load_results(const std::vector<std::string>& names, const std::vector<std::string>& backends,
+                           const MachineChoice& choice) {
   const ResultDatabase database = open_all(names);
-  const auto machines = database.machines();
-  if (machines.size() > 1) {
-    std::string text =
-        "--results: the files are of " + std::to_string(machines.size()) + " machines, which never share a total:";
-    for (const auto& machine : machines) {
-      const auto& runs = database.runs();
-      const auto of_it =
-          std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.machine.id() == machine.id(); });
-      text += " [" + machine.id() + "], e.g. " + of_it->file + ";";
-    }
-    text += " give the files of one of them";
-    throw InputError(text);
+  try {
+    return of_machine(database, database.machine(choice), backends, choice.accept);
+  } catch (const InputError& error) {
+    throw InputError(std::string("--results: ") + error.what());
   }
-  return of_machine(database, machines.front(), backends);
 }
 
 std::vector<StoredResults> load_all_results(const std::vector<std::string>& names,

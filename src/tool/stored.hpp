@@ -10,6 +10,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace benanza::tool {
 
 /// The results files that files and folders denote, in order. A missing file remains in the list, so that reading it
@@ -21,10 +25,13 @@ struct StoredResults {
   BoundReport report{};      ///< describes the source of the results; has no models yet
 };
 
+/// Adds `--of` and `--accept`, for results that an option of this name gives; empty: one of several.
+void add_machine_choice(CLI::App& app, MachineChoice& choice, const std::string& results = "--results");
+
 /// From files and folders. `backends`: those that count; all if empty. Throws InputError for a file that cannot be
-/// read, unless it is one of a folder, and for results of several machines or of none.
+/// read, unless it is one of a folder, for results of no machine, and as `ResultDatabase::machine` does.
 [[nodiscard]] StoredResults load_results(const std::vector<std::string>& names,
-                                         const std::vector<std::string>& backends);
+                                         const std::vector<std::string>& backends, const MachineChoice& choice = {});
 /// The same for each machine, ordered by their ids. Throws InputError for a file that cannot be read, unless it is one
 /// of a folder, and for results of no machine.
 [[nodiscard]] std::vector<StoredResults> load_all_results(const std::vector<std::string>& names,

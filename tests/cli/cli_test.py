@@ -383,6 +383,32 @@ class Cli(unittest.TestCase):
     def test_results_of_two_machines_name_both_and_a_way_out(self):
         other = self.copy("mnist.json", "other.json", ("A machine with invented figures", "Another machine"))
         self.fails(1, ["A machine with", "Another machine", str(other), "mnist.json", "give the files of one"], "analyze", MNIST, "--results", MNIST_RESULTS, "--results", other)
+        for of in ("invented", "Another"):
+            chosen = run("analyze", MNIST, "--results", MNIST_RESULTS, "--results", other, "--of", of)
+            self.assertEqual(chosen.returncode, 0, chosen.stderr)
+            self.assertIn("37.7 us", chosen.stdout)
+        self.fails(1, ["0 machines match 'EPYC'"], "analyze", MNIST, "--results", other, "--of", "EPYC")
+
+    def test_a_machine_that_differs_in_one_fact_is_named_and_can_be_accepted(self):
+        fact = '"machine/system": "none",\n"machine/microcode": "0x{}"'
+        places = [argument for number in (1, 2) for argument in ("--results", self.copy("mnist.json", f"db/{number}.json", ('"machine/system": "none"', fact.format(number))))]
+        self.fails(1, ["microcode=0x1", "microcode=0x2", "--accept microcode"], "analyze", MNIST, *places)
+        self.assertEqual(run("analyze", MNIST, *places, "--accept", "microcode").returncode, 0)
+        self.fails(2, ["--accept"], "analyze", MNIST, *places, "--accept", "device")
+        self.copy("mnist.json", "db/older.json")  # states no microcode
+        self.copy("mnist.json", "db/grown.json", ("1073741824", "18900000000"), ('"machine/system": "none"', fact.format(1)))
+        (self.at / "db" / "2.json").unlink()
+        self.assertEqual(run("analyze", MNIST, "--results", self.at / "db").returncode, 0)
+
+    def test_a_plan_that_ended_its_process_is_named_below_the_ladder(self):
+        row = ('{"name":"example/fast,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2","run_type":"iteration","threads":1,"iterations":0,"real_time":0,'
+               '"time_unit":"ns","error_occurred":true,"error_message":"killed, as the system does when memory runs out"},\n')  # fmt: skip
+        killed = self.copy("mnist.json", "killed.json", ('{"name":"example/direct,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2"', row + '{"name":"example/direct,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2"'))
+        result = run("analyze", MNIST, "--results", killed)
+        self.assertIn("1 plan ended the process that tried it, and may be faster:\n    example fast,threads=1 hot\n", result.stdout)
+        [model] = json.loads(run("analyze", MNIST, "--results", killed, "--json", "-").stdout)["models"]
+        self.assertEqual([plan["reason"] for plan in model["ended_plans"]], ["killed, as the system does when memory runs out"])
+        self.assertNotIn("ended the process", run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)
 
     def test_signatures_that_cannot_be_measured_are_1(self):
         self.fails(1, ["View/f32/x=3", "costs nothing"], "measure", "View/f32/x=3", "--database", self.at)
@@ -1238,12 +1264,15 @@ class Cli(unittest.TestCase):
         machine = functools.partial(run, "machine", "--database", database, "--json", "-")
         plain = json.loads(machine(env=clean).stdout)["machine"]
         files = sorted(database.iterdir())
-        for variables in ({"OMP_PROC_BIND": "true"}, {"OMP_NUM_THREADS": "1"}, {"OMP_PROC_BIND": "close", "OMP_PLACES": "{0}", "OMP_NUM_THREADS": "1"}, {"GOMP_CPU_AFFINITY": "0"}):
+        for variables in ({"OMP_PROC_BIND": "true"}, {"OMP_NUM_THREADS": "1"}, {"OMP_PROC_BIND": "close", "OMP_PLACES": "{0}", "OMP_NUM_THREADS": "1"}, {"GOMP_CPU_AFFINITY": "0"},
+                          {"ONEDNN_MAX_CPU_ISA": "SSE41"}, {"DNNL_MAX_CPU_ISA": "SSE41"}, {"OPENBLAS_CORETYPE": "Nehalem"}, {"NVIDIA_TF32_OVERRIDE": "1"},
+                          {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2"}):  # fmt: skip
             told = machine(env=clean | variables)
             self.assertEqual(told.returncode, 0, told.stderr)
             document = json.loads(told.stdout)["machine"]
-            for key in ("cores", "affinity", "caches"):
+            for key in ("cores", "affinity", "caches", "isa", "backends"):
                 self.assertEqual(document[key], plain[key], variables)
+            self.assertNotIn("settings", document)
             self.assertFalse(any("affinity mask" in text for text in document["warnings"]) and len(os.sched_getaffinity(0)) == os.cpu_count(), variables)
         self.assertEqual(sorted(database.iterdir()), files, "it was taken for another machine, and its ceilings were measured")
         allowed = sorted(os.sched_getaffinity(0))
@@ -1544,6 +1573,25 @@ class Cli(unittest.TestCase):
             self.assertEqual(plan["cache"], "hot")  # it has no weights
         self.fails(1, ["Convolution"], "measure", "Convolution/f32/x=1", "--database", self.at / "db")
         self.fails(2, ["--cache"], "measure", signature, "--database", self.at / "db", "--cache", "lukewarm")
+
+    @unittest.skipUnless(has_onednn(), "without oneDNN")
+    def test_a_limit_of_a_library_s_instruction_set_is_ignored_or_stated_with_the_rows(self):
+        limited = {**os.environ, "ONEDNN_MAX_CPU_ISA": "SSE41", "GLIBC_TUNABLES": "glibc.cpu.x86_shstk=off"}
+        runs = {}
+        for isolation, environment in (("--isolate", os.environ), ("--isolate", limited), ("--no-isolate", limited)):
+            database = self.at / f"db{len(runs)}"
+            result = run("measure", "Conv/f32/x=1x16x8x8/w=16x16x3x3", "--backend", "onednn", "--threads", "1", "--budget", "1s", "--database", database, isolation, env=environment)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            [file] = database.iterdir()
+            document = json.loads(file.read_text())
+            runs[len(runs)] = document["context"], {row["name"] for row in document["benchmarks"] if row["name"].startswith("onednn/")}
+        (plain, plans), (cleared, same), (own, also_same) = runs.values()
+        self.assertEqual((plans, plans), (same, also_same))
+        for key in ("backend/onednn", "machine/isa", "machine/family", "machine/microcode", "machine/hypervisor"):
+            self.assertEqual(plain.get(key), cleared.get(key))
+        self.assertNotIn("machine/settings", plain)
+        self.assertNotIn("machine/settings", cleared)
+        self.assertEqual(own["machine/settings"], "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off")  # the loader had read it
 
     def copy(self, source, target, *changes):
         """A results file with texts replaced."""

@@ -3,6 +3,7 @@
 // happened to its rows and what it was asked to do.
 #include "../../src/isolation/supervised.hpp"
 #include <benanza/isolation/interrupt.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 #include <benanza/version.hpp>
 
 #include <chrono>
@@ -50,6 +51,14 @@ int main(int argc, char** argv) {
     return 2;
   }
   Run run{.tool = std::string(version), .machine = {.device = "none", .cores = 1}};
+  if (what == "stops") {  // as by Ctrl-Z, until somebody continues it
+    run.warnings.push_back(std::to_string(getpid()));
+    supervised.trying("lib/stopped,threads=1/hot/Unary/f32/x=3");
+    supervised.keep(run);
+    raise(SIGSTOP);
+  }
+  for (char** variable = environ; what == "settings" && *variable != nullptr; ++variable)
+    if (is_kernel_setting(*variable)) run.warnings.emplace_back(*variable);
   if (what == "waits") {
     supervised.show({.phase = "select", .done = 3, .total = 4, .what = "a layer"});
     while (!interrupt.interrupted()) std::this_thread::yield();

@@ -294,6 +294,48 @@ TEST_CASE("machines and versions never share a total") {
   CHECK(with("3").partial());
 }
 
+TEST_CASE("results of two machines are refused, and the error lists them") {
+  GraphBuilder g = relu_exp();
+  Results mine, other;
+  mine.add(relu, 37.7 * us);
+  other.add(softmax, 11.5 * us);
+  other.run.machine.device = "an invented second machine";
+  ResultDatabase all = mine.database();
+  all.add(other.run);
+  CHECK_THROWS_WITH(analyzed(g, all), Catch::Contains("2 machines") && Catch::Contains("an invented second machine"));
+}
+
+TEST_CASE("plans that ended the process that tried them are named if they could lead") {
+  GraphBuilder g = relu_exp();
+  Results r;
+  r.add(relu, 10 * us);
+  r.add(softmax, 20 * us);
+  const auto end = [&](const std::string& signature, const std::string& algorithm) {
+    Measurement row = r.run.rows.front();
+    row.signature = LayerSignature::parse(signature).text();
+    row.algorithm = algorithm;
+    row.exclude_for("hung: no sign of life for 120 s");
+    r.run.rows.push_back(row);
+  };
+  end(relu, "never_timed,threads=1");
+  end(softmax, "slower,threads=1");
+  ResultDatabase database = r.database();
+  Results earlier;
+  earlier.add(softmax, 25 * us).algorithm = "slower,threads=1";
+  earlier.run.started = "2000-01-01T00:00:00Z";
+  r.run.started = "2000-01-02T00:00:00Z";
+  database = earlier.database();
+  database.add(r.run);
+  const Analysis a = analyzed(g, database);
+  REQUIRE(a.ended.size() == 1);
+  CHECK(a.ended[0].algorithm == "never_timed,threads=1");
+  Results later;  // a session that timed the plan
+  later.add(relu, 30 * us).algorithm = "never_timed,threads=1";
+  later.run.started = "2000-01-03T00:00:00Z";
+  database.add(later.run);
+  CHECK(analyzed(g, database).ended.empty());
+}
+
 TEST_CASE("a layer without a row is missing: named, and the bound is partial") {
   GraphBuilder g = relu_exp();
   Results r;

@@ -257,12 +257,105 @@ TEST_CASE("the usual round trip is the 25th percentile at one thread count") {
   CHECK(database.ceilings(1).round_trip.value == 0);
 }
 
-TEST_CASE("a virtual machine whose memory grows a little while it runs is the same machine") {
-  Machine machine = small_run().machine;
-  machine.memory = {24522215424};  // 22.8 GiB
-  Machine later = machine, other = machine;
-  later.memory = {25276510208};  // 23.5 GiB, ten minutes later
-  other.memory = {12884901888};  // half of its modules
+TEST_CASE("the size of the memory is a condition, not a part of a machine's identity") {
+  Machine machine = small_run().machine, later = machine;
+  machine.memory = {15.4e9};
+  later.memory = {18.9e9};  // the next day, on the same virtual machine
   CHECK(machine.id() == later.id());
-  CHECK(machine.id() != other.id());
+  CHECK(machine.differences(later).empty());
+}
+
+namespace {
+
+/// A run on a processor of this model and stepping; without one, as Benanza wrote it before it recorded them.
+Run run_on(const std::string& model, const std::string& stepping, const std::string& microcode = "0x1") {
+  Run run = small_run();
+  run.file = "model" + model + "." + stepping + "." + microcode + ".json";
+  if (model.empty()) return run;
+  run.machine.family = "25";
+  run.machine.model = model;
+  run.machine.stepping = stepping;
+  run.machine.microcode = microcode;
+  run.machine.hypervisor = "KVM";
+  return run;
+}
+
+ResultDatabase database_of(const std::vector<Run>& runs) {
+  ResultDatabase database;
+  for (const auto& run : runs) database.add(run);
+  return database;
+}
+
+std::size_t runs_of(const ResultDatabase& database, const Run& run, const std::vector<std::string>& accept = {}) {
+  return database.select(run.machine, run.backends, accept).runs().size();
+}
+
+}  // namespace
+
+TEST_CASE("processors of one name that differ in model, stepping, microcode or hypervisor are different machines") {
+  const Run milan = run_on("1", "1");
+  CHECK(milan.machine.differences(run_on("17", "1").machine) == std::vector<std::string>{"model"});
+  CHECK(milan.machine.differences(run_on("1", "2").machine) == std::vector<std::string>{"stepping"});
+  CHECK(milan.machine.differences(run_on("1", "1", "0x2").machine) == std::vector<std::string>{"microcode"});
+  Machine bare = milan.machine;
+  bare.hypervisor = "none";
+  CHECK(milan.machine.differences(bare) == std::vector<std::string>{"hypervisor"});
+  Machine set = milan.machine;
+  set.settings = "OPENBLAS_CORETYPE=Nehalem";
+  CHECK(milan.machine.differences(set) == std::vector<std::string>{"settings"});
+  const auto database = database_of({milan, run_on("17", "1")});
+  CHECK(database.machines().size() == 2);
+  CHECK(runs_of(database, milan) == 1);
+}
+
+TEST_CASE("facts of a machine are written and read") {
+  const Folder folder;
+  Run run = run_on("17", "1", "0x1000065");
+  run.machine.settings = "LD_PRELOAD=/usr/lib/libjemalloc.so";
+  write_run(run, folder / "run.json");
+  CHECK(read_run(folder / "run.json").machine == run.machine);
+}
+
+TEST_CASE("rows of an older Benanza, which state less of the processor, count as rows of this machine") {
+  const Run old_run = run_on("", ""), new_run = run_on("17", "1");
+  const auto database = database_of({old_run, new_run});
+  CHECK(database.machines() == std::vector<Machine>{new_run.machine});
+  CHECK(database.machine() == new_run.machine);
+  CHECK(runs_of(database, new_run) == 2);
+  CHECK(database.differing_in_one(new_run.machine).empty());
+}
+
+TEST_CASE("rows of two machines are never added up: an error lists the machines, and a choice takes one of them") {
+  Run other = small_run();
+  other.machine = machine("another CPU");
+  other.file = "other.json";
+  const auto database = database_of({small_run(), other});
+  CHECK_THROWS_WITH(database.machine(), Catch::Contains("2 machines, which never share a total") &&
+                                            Catch::Contains("another CPU") && Catch::Contains("other.json"));
+  CHECK_THROWS_AS(database.newest_rows(), InputError);
+  CHECK_THROWS_AS(database.ceilings(2), InputError);
+  CHECK(database.machine({.of = "another"}) == other.machine);
+  CHECK_THROWS_WITH(database.machine({.of = "CPU"}), Catch::Contains("2 machines match 'CPU'"));
+  CHECK_THROWS_WITH(database.machine({.of = "GPU"}), Catch::Contains("0 machines match 'GPU'"));
+  CHECK(ResultDatabase().machine() == Machine{});
+}
+
+TEST_CASE("one line names the fact in which a machine differs, and accepting the fact counts its rows") {
+  Run mine = run_on("17", "1"), updated = run_on("17", "1", "0x2"), third = run_on("1", "0", "0x3");
+  mine.started = "2026-01-01T00:00:00Z";
+  const auto database = database_of({mine, updated, third});
+  const auto lines = database.differing_in_one(mine.machine);
+  REQUIRE(lines.size() == 1);
+  CHECK(
+      lines[0] ==
+      "not counted: 1 run of a machine that differs in microcode alone, 0x2 instead of 0x1; --accept microcode counts "
+      "its rows");
+  const std::vector<std::string> accept{"microcode"};
+  CHECK(database.differing_in_one(mine.machine, accept).empty());
+  CHECK(runs_of(database, mine) == 1);
+  CHECK(runs_of(database, mine, accept) == 2);
+  CHECK(database.select(mine.machine, mine.backends, accept).machine() == mine.machine);
+  CHECK_THROWS_AS(database.machine({.accept = accept}), InputError);  // the third differs in more
+  CHECK_THROWS_WITH(database_of({mine, updated}).machine(), Catch::Contains("--accept microcode"));
+  CHECK(database_of({mine, updated}).machine({.accept = accept}) == mine.machine);  // the latest
 }

@@ -2,9 +2,15 @@
 #include "../../src/isolation/request.hpp"
 #include "../../src/isolation/surroundings.hpp"
 #include "support/results_support.hpp"
+#include <benanza/detail/running_clock.hpp>
 #include <benanza/isolation/worker.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
 #include <tuple>
 
 using namespace benanza;
@@ -41,6 +47,68 @@ TEST_CASE("a crash, a hang, a runaway allocation and a lost device cost a row ea
   // The last child has the rows that the previous one had kept, and a part of the budget.
   CHECK(run.warnings == std::vector<std::string>{"budget: what is left", "4 earlier rows"});
   CHECK(kept == std::vector<std::size_t>{1, 1, 2, 1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("a child that is stopped does not hang") {
+  pid_t child = 0;
+  std::jthread wake;  // after several times as long as a child may be silent
+  const auto keep = [&](const Run& run) {
+    if (child != 0) return;
+    child = std::stoi(run.warnings.front());
+    wake = std::jthread([child] {
+      std::this_thread::sleep_for(std::chrono::seconds(4));
+      kill(child, SIGCONT);
+    });
+  };
+  std::vector<std::string> said;
+  const Worker worker = misbehaving("stops", {.silence = {1}, .warn = [&](const auto& text) { said.push_back(text); }});
+  const Run run = worker.measure({}, {}, {.budget = {100}, .keep = keep});
+  CHECK(run.warnings == std::vector{std::to_string(child)});
+  CHECK(said.empty());
+}
+
+TEST_CASE("time for which a process was stopped is no time") {
+  detail::StoppedTime stopped;
+  double now = 100;
+  const auto run_for = [&](double seconds) {
+    for (const double end = now + seconds; now < end; now += detail::StoppedTime::period.value) stopped.saw({now});
+  };
+  run_for(10);
+  CHECK(stopped.total().value == 0);
+  now += 1.5;  // the processors were busy
+  run_for(10);
+  CHECK(stopped.total().value == 0);
+  now += 3600;  // a break
+  run_for(10);
+  CHECK(stopped.total().value == Approx(3600).margin(2 * detail::StoppedTime::period.value));
+  now += 60;
+  run_for(10);
+  CHECK(stopped.total().value == Approx(3660).margin(4 * detail::StoppedTime::period.value));
+}
+
+TEST_CASE("variables that change kernels do not reach a worker, and are part of the identity elsewhere") {
+  const std::vector<std::string> names{"ONEDNN_MAX_CPU_ISA",      "DNNL_MAX_CPU_ISA",
+                                       "ONEDNN_CPU_ISA_HINTS",    "ONEDNN_DEFAULT_FPMATH_MODE",
+                                       "OPENBLAS_CORETYPE",       "OPENBLAS_NUM_THREADS",
+                                       "MKL_ENABLE_INSTRUCTIONS", "MKL_CBWR",
+                                       "BLIS_ARCH_TYPE",          "KMP_AFFINITY",
+                                       "GOMP_CPU_AFFINITY",       "OMP_PROC_BIND",
+                                       "CUDNN_LOGLEVEL_DBG",      "CUBLAS_EMULATION_STRATEGY",
+                                       "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE",
+                                       "GLIBC_TUNABLES"};
+  for (const auto& name : names) {
+    INFO(name);
+    unsetenv(name.c_str());
+    const Machine before = bench::this_machine();
+    setenv(name.c_str(), "some=value", 1);
+    const Machine with = bench::this_machine();
+    CHECK(measured("settings", {.budget = {100}}).warnings.empty());
+    unsetenv(name.c_str());
+    CHECK(with.settings.find(name + "=some=value") != std::string::npos);
+    CHECK(before.differences(with) == std::vector<std::string>{"settings"});
+  }
+  CHECK_FALSE(is_kernel_setting("OMPI_COMM_WORLD_RANK=0"));  // of Open MPI, not of OpenMP
+  CHECK_FALSE(is_kernel_setting("PATH=/usr/bin"));
 }
 
 TEST_CASE("a child that ends outside any row ends the run") {

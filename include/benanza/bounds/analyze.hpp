@@ -11,8 +11,8 @@
 
 namespace benanza {
 
-/// `results` must hold one machine and one version of each backend (ResultDatabase::select). Without ceilings there are
-/// no analytic rungs.
+/// `results` must hold one version of each backend (ResultDatabase::select). Without ceilings there are no analytic
+/// rungs. Throws InputError, which lists the machines, for results of several.
 [[nodiscard]] Analysis analyze(const ModelLayers& model, const ResultDatabase& results,
                                const AnalysisOptions& options = {});
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine: the hardware that was measured on; Ceilings: what was measured about it. A machine's identity is hardware,
-// instruction set, memory and affinity. Measured peaks and clocks are rows, not identity, and thread counts belong to
-// algorithms.
+// Machine: the hardware that was measured on; Ceilings: what was measured about it. A machine's identity is its
+// processor, caches, affinity and hypervisor, and the settings that change the libraries' kernels. The size of the
+// memory is a condition, which may change while a virtual machine runs. Measured peaks and clocks are rows, not
+// identity, and thread counts belong to algorithms.
 #pragma once
 
 #include <benanza/model/data_type.hpp>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace benanza {
@@ -20,6 +22,12 @@ struct CacheLevel {
   int level = 1;
   Bytes total{};  ///< sum over all instances that the usable cores reach
   bool operator==(const CacheLevel&) const = default;
+};
+
+/// One fact of a machine's identity, such as `stepping` and `1`.
+struct MachineFact {
+  std::string name{}, value{};
+  bool operator==(const MachineFact&) const = default;
 };
 
 struct Machine {
@@ -32,26 +40,61 @@ struct Machine {
   Bytes memory{};
   std::string system{};  ///< operating system, hypervisor if known
   std::string driver{};  ///< accelerator driver, with its CUDA version; empty: the processor itself
+  /// The processor by its own numbers, in the words of /proc/cpuinfo, and who runs it: `none` or `KVM`. Empty: not
+  /// stated, as by Benanza before these were recorded, and for an accelerator.
+  std::string family{}, model{}, stepping{}, microcode{}, hypervisor{};
+  std::string
+      settings{};  ///< environment variables that change kernels (plan/kernel_settings.hpp); empty: none was set
   std::map<std::string, std::string>
       state{};  ///< clocks, power, modes ... of an accelerator; recorded, but not part of the identity
 
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }
 
-  /// The memory size in GiB, rounded up to a power of two, because it may change while a virtual machine runs.
+  /// The memory size in GiB, rounded up to a power of two: tells machines of one name apart in a text.
   [[nodiscard]] std::int64_t most_gib() const {
     std::int64_t most = 1;
     while (static_cast<double>(most) * (1 << 30) < memory.value) most *= 2;
     return most;
   }
 
-  /// Canonical text of the identity; rows of different ids never share a total.
-  [[nodiscard]] std::string id() const {
-    std::string text = device + "|" + isa + "|cores=" + std::to_string(cores) + "|cpus=" + affinity;
+  /// The identity, without facts that are not stated.
+  [[nodiscard]] std::vector<MachineFact> facts() const {
+    std::vector<MachineFact> all{
+        {"device", device}, {"isa", isa}, {"cores", std::to_string(cores)}, {"cpus", affinity}};
     for (const auto& cache : caches)
-      text += "|L" + std::to_string(cache.level) + "=" + std::to_string(static_cast<std::int64_t>(cache.total.value));
-    text += "|memory_gib<=" + std::to_string(most_gib());
-    return driver.empty() ? text : text + "|driver=" + driver;
+      all.push_back({"L" + std::to_string(cache.level), std::to_string(static_cast<std::int64_t>(cache.total.value))});
+    for (const auto& [name, value] :
+         {std::pair("family", &family), std::pair("model", &model), std::pair("stepping", &stepping),
+          std::pair("microcode", &microcode), std::pair("hypervisor", &hypervisor), std::pair("driver", &driver),
+          std::pair("settings", &settings)})
+      if (!value->empty()) all.push_back({name, *value});
+    return all;
+  }
+  /// Canonical text of the identity: device, instruction set, and the other facts by name.
+  [[nodiscard]] std::string id() const {
+    std::string text;
+    for (const auto& fact : facts()) {
+      if (!text.empty()) text += '|';
+      text += fact.name == "device" || fact.name == "isa" ? fact.value : fact.name + "=" + fact.value;
+    }
+    return text;
+  }
+  /// Names of the facts in which another machine differs from this one; empty: both are the same machine, and their
+  /// rows share totals. What one of the two does not state about its processor is not compared, so that rows of older
+  /// versions count.
+  [[nodiscard]] std::vector<std::string> differences(const Machine& other) const {
+    std::map<std::string, std::pair<std::string, std::string>> values;
+    for (auto& fact : facts()) values[fact.name].first = std::move(fact.value);
+    for (auto& fact : other.facts()) values[fact.name].second = std::move(fact.value);
+    std::vector<std::string> names;
+    for (const auto& [name, both] : values) {
+      const bool may_be_unstated =
+          name == "family" || name == "model" || name == "stepping" || name == "microcode" || name == "hypervisor";
+      if (may_be_unstated && (both.first.empty() || both.second.empty())) continue;
+      if (both.first != both.second) names.push_back(name);
+    }
+    return names;
   }
   bool operator==(const Machine&) const = default;
 };

@@ -24,6 +24,12 @@ struct BackendVersion {
   auto operator<=>(const BackendVersion&) const = default;
 };
 
+/// Which machine of a database counts.
+struct MachineChoice {
+  std::string of{};                   ///< a part of its identity, as in `Machine::id`; empty: the only machine
+  std::vector<std::string> accept{};  ///< names of facts in which rows of another machine may differ from it
+};
+
 /// One run: what was measured together. Round r of all its rows was measured in the same pass.
 struct Run {
   std::string file{};     ///< where it was read from; empty if not yet written
@@ -39,13 +45,13 @@ struct Run {
   std::vector<std::string> faults{};  ///< rows and ceilings left out because they cannot be true, one line each
   /// Rows that beat a ceiling by more than they may raise it (`CeilingCheck`), one line each. These rows count.
   std::vector<std::string> contradictions{};
+  std::size_t ignored = 0;  ///< elements of the file that say nothing about a row: aggregates of rows that are there
 };
 
 /// The results files of a folder (`*.json`, `*.json.gz`), in order of their names; empty if it does not exist. For a
 /// file, the file itself. Throws EnvironmentError for a folder that cannot be read.
 [[nodiscard]] std::vector<std::string> result_files(const std::string& place);
 
-  std::size_t ignored = 0;  ///< elements of the file that say nothing about a row: aggregates of rows that are there
 /// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed are returned as
 /// excluded, with the reason. So are rows with a value that cannot be true, such as a time that is 0, negative, NaN or
 /// Infinity; these are named in `faults`. Ceilings without a value and elements that are not rows of Benanza are named
@@ -88,24 +94,38 @@ class ResultDatabase {
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// The part that belongs to one machine and these backend versions: rows of a run count only for backends that have
-  /// the wanted version in that run. A backend that is not listed contributes nothing. Ceilings are raised to what the
-  /// rows reached (`CeilingCheck`). A row that beats one by more than it may raise it is named in its run's
-  /// `contradictions`; a row that beats one by too much to be true is excluded and named in its run's `faults`.
-  [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends) const;
+  /// the wanted version in that run. A backend that is not listed contributes nothing. With `accept`, rows of machines
+  /// that differ in these facts alone count as rows of this machine. Ceilings are raised to what the rows reached
+  /// (`CeilingCheck`). A row that beats one by more than it may raise it is named in its run's `contradictions`; a row
+  /// that beats one by too much to be true is excluded and named in its run's `faults`.
+  [[nodiscard]] ResultDatabase select(const Machine& machine, std::span<const BackendVersion> backends,
+                                      std::span<const std::string> accept = {}) const;
 
   /// The results of the run in a file on its own. Times of other runs are kept only for a layer and cache state of
   /// which this run timed no row; all ceilings and reasons are kept.
   [[nodiscard]] ResultDatabase of_run(const std::string& file) const;
 
   /// For each signature, the newest row of each algorithm of each backend in each cache state: fastest first, excluded
-  /// ones last. A newer row for which no kernels were requested gets those of the older row.
+  /// ones last. A newer row for which no kernels were requested gets those of the older row. Throws InputError for
+  /// results of several machines.
   [[nodiscard]] std::map<std::string, std::vector<Measurement>> newest_rows() const;
 
-  /// The machines of all runs, ordered by id.
+  /// The machines of all runs, ordered by id. One that another description of the same machine states in more facts is
+  /// left out.
   [[nodiscard]] std::vector<Machine> machines() const;
-  /// The version of each backend in its latest run on that machine, ordered by name.
-  [[nodiscard]] std::vector<BackendVersion> newest_versions(const Machine& machine) const;
-  /// What this many threads can reach (`ceilings_of`), over all runs.
+  /// The machine that is chosen, or the only one; without runs, a machine without a name. If all that are left differ
+  /// from that of the latest run in accepted facts alone, the latter. Throws InputError, which lists the machines, if
+  /// there is another number of them: rows of two machines never share a total.
+  [[nodiscard]] Machine machine(const MachineChoice& choice = {}) const;
+  /// One line for each other machine that differs in a single fact, which is not accepted: the fact, and how to accept
+  /// it on the command line.
+  [[nodiscard]] std::vector<std::string> differing_in_one(const Machine& machine,
+                                                          std::span<const std::string> accept = {}) const;
+  /// The version of each backend in its latest run on that machine, ordered by name; `accept` as for `select`.
+  [[nodiscard]] std::vector<BackendVersion> newest_versions(const Machine& machine,
+                                                            std::span<const std::string> accept = {}) const;
+  /// What this many threads can reach (`ceilings_of`), over all runs. Throws InputError for results of several
+  /// machines.
   [[nodiscard]] Ceilings ceilings(int threads) const;
 
  private:

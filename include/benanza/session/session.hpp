@@ -43,6 +43,8 @@ struct SessionOptions {
   std::function<void(const std::string& text)> warn{};
   /// If `backends` is empty, the names of the backends to measure with (`usable_backends`).
   std::vector<std::string> backend_names{};
+  /// Facts in which rows of the database may differ from this machine and count nevertheless (`MachineChoice`).
+  std::vector<std::string> accept{};
   /// A program, with its arguments, that measures instead of this process: `{"benanza", "worker"}`, or one that calls
   /// `bench::serve_worker`. A plan that crashes, hangs or takes all memory then loses its row, not the run. The program
   /// must have backends of the same names. Only the program uses an accelerator. Empty: this process measures.
@@ -79,7 +81,8 @@ struct Measured {
 
 class Session {
  public:
-  /// Throws EnvironmentError if no backend is available or no worker can be started, UsageError for more threads than
+  /// Reports machines of the database that differ from this one in a single fact, and whose rows do not count. Throws
+  /// EnvironmentError if no backend is available or no worker can be started, UsageError for more threads than
   /// the machine has cores or for backends of different devices.
   [[nodiscard]] static Session open(SessionOptions options = {});
 

@@ -38,8 +38,6 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 Machine describe(int device, const cudaDeviceProp& properties) {
   int driver = 0;
   static_cast<void>(cudaDriverGetVersion(&driver));
-  // It changes the arithmetic of strict f32: rows of a session with it are not compared with rows without it.
-  const char* const tf32 = std::getenv("NVIDIA_TF32_OVERRIDE");
   const std::string version = driver_version();
   return {.device = properties.name,
           .isa = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor) +
@@ -49,8 +47,7 @@ Machine describe(int device, const cudaDeviceProp& properties) {
           .caches = {{2, {static_cast<double>(properties.l2CacheSize)}}},
           .memory = {static_cast<double>(properties.totalGlobalMem)},
           .system = "device " + std::to_string(device) + ", CUDA runtime " + version_text(CUDART_VERSION),
-          .driver = (version.empty() ? "unknown" : version) + ",cuda=" + version_text(driver) +
-                    (tf32 == nullptr ? "" : std::string(",tf32_override=") + tf32)};
+          .driver = (version.empty() ? "unknown" : version) + ",cuda=" + version_text(driver)};
 }
 
 class GraphRecording final : public Recording {
@@ -119,10 +116,8 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] std::map<std::string, std::string> state() const override {
     auto result = nvml_state(machine_.affinity);
-    // Other settings that change results without the library's knowledge.
-    for (const char* variable : {"NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "CUBLAS_EMULATE_SINGLE_PRECISION",
-                                 "CUBLAS_EMULATE_DOUBLE_PRECISION", "CUBLAS_EMULATION_STRATEGY", "CUDA_LAUNCH_BLOCKING",
-                                 "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING"})
+    // Settings of the runtime, which change no kernel.
+    for (const char* variable : {"CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING"})
       if (const char* value = std::getenv(variable); value != nullptr) result[variable] = value;
     const char* pipe = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
     std::error_code none;

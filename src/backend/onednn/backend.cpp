@@ -2,6 +2,7 @@
 #include "families.hpp"
 #include <benanza/backend/onednn.hpp>
 #include <benanza/plan/backend.hpp>
+#include <benanza/plan/processor.hpp>
 
 namespace benanza::onednn {
 namespace {
@@ -31,7 +32,11 @@ bool takes_numbers(const Layer& layer, Parameters numbers) {
 class OneDnn final : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "onednn"; }
-  [[nodiscard]] std::string version() const override { return Library::version(); }
+  /// With the instruction set that oneDNN uses, if it is not the processor's: a program may have limited it.
+  [[nodiscard]] std::string version() const override {
+    const std::string isa = Library::isa();
+    return Library::version() + (isa.empty() || isa == processor_isa() ? "" : " (" + isa + ")");
+  }
   [[nodiscard]] bool uses_openmp() const override { return true; }
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
     return build_all(drafts(layer, threads));

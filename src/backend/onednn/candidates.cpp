@@ -34,7 +34,9 @@ Candidates::Candidates(std::shared_ptr<const Library> library, const Layer& laye
       threads_(threads),
       numbers_(numbers),
       reason_("oneDNN " + Library::version() + " has no optimised implementation of this " + std::string(kind(layer))) {
-  if (type(layer) != DataType::f32) reason_ += " in " + std::string(name(type(layer))) + " for " + Library::isa();
+  if (type(layer) != DataType::f32)
+    reason_ += " in " + std::string(name(type(layer))) + " for " +
+               (Library::isa().empty() ? "its instruction set" : Library::isa());
 }
 
 double Candidates::tolerance() const {

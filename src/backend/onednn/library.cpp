@@ -32,7 +32,7 @@ std::string Library::isa() {
     case avx512_core_amx: return "avx512_core_amx";
     case avx512_core_amx_fp16: return "avx512_core_amx_fp16";
   }
-  return "its instruction set";
+  return {};
 }
 
 int Library::channel_block() {

@@ -5,6 +5,7 @@
 
 #include <cblas.h>
 
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string>
@@ -98,11 +99,14 @@ class OpenBlas final : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "openblas"; }
 
-  /// In "OpenBLAS 0.3.21 ...", the first word is the library and the second its version.
+  /// In "OpenBLAS 0.3.21 ...", the first word is the library and the second its version. With the processor whose
+  /// kernels it uses, if a variable chose them.
   [[nodiscard]] std::string version() const override {
     const std::string config = openblas_get_config();
     const std::size_t begin = config.find(' ') + 1;
-    return config.substr(begin, config.find(' ', begin) - begin);
+    const std::string version = config.substr(begin, config.find(' ', begin) - begin);
+    const char* const chosen = std::getenv("OPENBLAS_CORETYPE");
+    return version + (chosen == nullptr || *chosen == '\0' ? "" : " (" + std::string(openblas_get_corename()) + ")");
   }
 
   [[nodiscard]] std::variant<std::monostate, Unsupported> availability() const override {

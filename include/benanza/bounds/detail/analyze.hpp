@@ -86,8 +86,7 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
                   .dims = model.single.dims,
                   .assumed = model.single.assumed,
                   .analytic = options.analytic};
-  const auto machines = results.machines();
-  if (!machines.empty()) result.machine = machines.front();
+  result.machine = results.machine();
   result.threads = options.threads > 0 ? options.threads : result.machine.cores;
   result.ceilings = results.ceilings(result.threads);
 
@@ -156,12 +155,12 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
     const auto all = results.newest_rows();
     for (auto& row : result.rows)
       if (const auto found = all.find(row.signature); found != all.end()) row.candidates = found->second;
+  }
   for (const auto& signature : needed) {
     const auto ended = times.ended(signature);
     result.ended.insert(result.ended.end(), ended.begin(), ended.end());
   }
   result.quietest = times.quietest_session();
-  }
   for (const auto& signature : plans.fused.untried) add_missing(signature);
   for (const auto& text : model.single.unknown) result.missing.push_back(text);
   if (const auto& withheld = result[RungName::library].withheld; !withheld.empty())
