@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main job as a library call: measures what a model's bounds need on this machine, and keeps the rows in a folder,
-// so that later runs measure nothing but plans that are in doubt. On a busy machine one session may leave a bound
-// unknown, and further ones complete it. `benanza bound MODEL` does the same and shows more of the answer.
+// so that later runs measure nothing but plans that are in doubt. On a busy machine the bounds of one session may be
+// provisional, and further sessions refine them. `benanza bound MODEL` does the same and shows more of the answer.
 #include <benanza/onnx.hpp>
 #include <benanza/session/session.hpp>
 
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   const ModelLayers model = make_model_layers(import_onnx(argc > 1 ? argv[1] : "examples/models/zoo2019/MNIST.onnx"));
   Session session = Session::open({.database = argc > 2 ? argv[2] : default_database()});
   Analysis analysis = session.bound(model, {.budget = Seconds{12}});
-  for (int again = 0; again < 3 && analysis.partial(); ++again)
+  for (int again = 0; again < 3 && (analysis.partial() || analysis.provisional()); ++again)
     analysis = session.bound(model, {.budget = Seconds{12}});
 
   const auto& layer_by_layer = analysis[RungName::library].bound;

@@ -46,6 +46,7 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
           .rung = options.rung,
           .bound = expected(analysis[options.rung]),
           .partial = analysis.partial(),
+          .doubt = analysis[options.rung].doubt,
           .warnings = profile.warnings};
   if (analysis[options.rung].median) gap.bound_uncertainty = analysis[options.rung].uncertainty;
   if (profile.latencies.size() > 1) {

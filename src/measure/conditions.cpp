@@ -173,6 +173,36 @@ std::string Conditions::steal(const std::map<int, Ticks>& now) const {
   return share < idle_steal ? "" : "the hypervisor took " + percent(share) + " of the processors' time (steal)";
 }
 
+bool Conditions::is_ours(int number, const std::map<int, Process>& current) const {
+  const std::string line = first_line(root_ / "proc/self/stat");
+  const int self = whole(line.substr(0, line.find(' '))).value_or(-1);
+  for (int steps = 0; number > 0 && steps < 64; ++steps) {
+    if (number == self) return true;
+    const auto found = current.find(number);
+    number = found == current.end() ? 0 : found->second.parent;
+  }
+  return false;
+}
+
+double Conditions::others(std::span<const int> cpus) const {
+  std::int64_t elapsed = 0, busy = 0;
+  const auto now = processors();
+  for (const int cpu : cpus) {
+    const auto before = processors_.find(cpu), after = now.find(cpu);
+    if (before == processors_.end() || after == now.end()) continue;
+    elapsed = std::max(elapsed, after->second.all - before->second.all);
+    busy += after->second.busy - before->second.busy;
+  }
+  if (elapsed < least_ticks) return 0;
+  const auto current = processes();
+  for (const auto& [number, process] : current) {
+    if (!is_ours(number, current)) continue;
+    const auto before = processes_.find(number);
+    busy -= process.ticks - (before == processes_.end() ? 0 : before->second.ticks);
+  }
+  return std::max(0.0, static_cast<double>(busy) / static_cast<double>(elapsed));
+}
+
 std::string Conditions::busiest(const std::map<int, Ticks>& now) const {
   std::int64_t elapsed = 0;
   for (const auto& [cpu, ticks] : now)
@@ -180,23 +210,13 @@ std::string Conditions::busiest(const std::map<int, Ticks>& now) const {
       elapsed = std::max(elapsed, ticks.all - before->second.all);
   if (elapsed < least_ticks) return {};
   const auto current = processes();
-  const std::string line = first_line(root_ / "proc/self/stat");
-  const int self = whole(line.substr(0, line.find(' '))).value_or(-1);
-  const auto is_ours = [&](int number) {  // this process and the ones that it started
-    for (int steps = 0; number > 0 && steps < 64; ++steps) {
-      if (number == self) return true;
-      const auto found = current.find(number);
-      number = found == current.end() ? 0 : found->second.parent;
-    }
-    return false;
-  };
   int most_number = 0, busy = 0;
   double most = 0;
   for (const auto& [number, process] : current) {
     const auto before = processes_.find(number);
     const auto ticks = process.ticks - (before == processes_.end() ? 0 : before->second.ticks);
     const double share = static_cast<double>(ticks) / static_cast<double>(elapsed);
-    if (share < idle_process || is_ours(number)) continue;
+    if (share < idle_process || is_ours(number, current)) continue;
     ++busy;
     if (share <= most) continue;
     most = share;

@@ -21,6 +21,9 @@ class Conditions {
   /// performance; and, since the watch began, other work on hardware threads that share a core with the processors used
   /// for measuring, time that a hypervisor took, and the busiest other process. Omits what the system does not report.
   [[nodiscard]] std::vector<std::string> warnings() const;
+  /// How many of these processors other processes kept busy on average since the watch began: all their busy time, less
+  /// that of this process and of those that it started. 0 if the system does not report it.
+  [[nodiscard]] double others(std::span<const int> cpus) const;
 
  private:
   /// Clock ticks that a processor spent, from /proc/stat.
@@ -35,6 +38,8 @@ class Conditions {
 
   [[nodiscard]] std::map<int, Ticks> processors() const;
   [[nodiscard]] std::map<int, Process> processes() const;
+  /// Whether this process is it, or started it.
+  [[nodiscard]] bool is_ours(int number, const std::map<int, Process>& current) const;
   /// The processors that the cgroup grants; empty if the quota is the whole machine or more.
   [[nodiscard]] std::string quota() const;
   [[nodiscard]] std::string governor() const;

@@ -38,6 +38,15 @@ struct MemoryTimes {
   Seconds stream{};  ///< consecutive loads: bandwidth
 };
 
+/// Time of a window for which threads waited for a processor that another process had. If each thread has its share of
+/// the work, the window took `longest` longer than on an idle machine while all threads waited at the same time, and
+/// `all` longer while the others waited for each of them in turn. If the others take over the work of a thread that
+/// waits, it took `all` longer, divided by the threads.
+struct Lost {
+  Seconds longest{};  ///< by the thread that waited longest
+  Seconds all{};      ///< by all threads together
+};
+
 /// Whose threads run a plan's calls.
 enum class Runtime { own, openmp };
 
@@ -72,6 +81,8 @@ class Host {
   virtual void watch() = 0;
   /// Whether they did since `watch`, `window` ago, for so long or so often that a sample of that length is spoiled.
   [[nodiscard]] virtual bool disturbed(Seconds window) = 0;
+  /// What the last call of `disturbed` saw.
+  [[nodiscard]] virtual Lost lost() const { return {}; }
   /// Puts the calling thread and, if they can be reached, the runtime's other threads on the first `threads`
   /// processors. To be called before calls of a plan and again after `probe` or `dismiss`.
   virtual void occupy(Runtime runtime, int threads) = 0;

@@ -306,6 +306,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
       add_ceilings(find_ceilings(host, options, counts, looks.each, start));
     const auto trips_after = read_round_trips(host, counts);
     add_ceilings(trips_after);
+    run.others = conditions.others(host.cpus());
     auto doubts = with_limit(conditions.warnings());
     if (auto text = distance_warning(trips_before, trips_after, all_ceilings(run, given)); !text.empty())
       doubts.push_back(std::move(text));

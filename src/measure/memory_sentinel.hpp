@@ -63,6 +63,14 @@ class MemorySentinel {
   [[nodiscard]] bool quiet(const std::optional<Reading>& before, const std::optional<Reading>& after) const {
     return !before || !after || !((slow(*before, 0) && slow(*after, 0)) || (slow(*before, 1) && slow(*after, 1)));
   }
+  /// How many times the usual time the readings took: the lesser of both, for latency or for bandwidth, whichever is
+  /// greater. 1 without readings.
+  [[nodiscard]] double slowdown(const std::optional<Reading>& before, const std::optional<Reading>& after) const {
+    double result = 1;
+    for (std::size_t i = 0; before && after && i < 2; ++i)
+      result = std::max(result, std::min(slowdown(*before, i), slowdown(*after, i)));
+    return result;
+  }
 
  private:
   /// Times of the chase and of the stream after one kind of work, ascending.
@@ -94,6 +102,12 @@ class MemorySentinel {
     }
   };
 
+  [[nodiscard]] double slowdown(const Reading& reading, std::size_t i) const {
+    const double of_session = slowdown_of_session(i);
+    if (reading.level->sorted[i].size() < least_readings) return of_session;
+    const double time = i == 0 ? reading.times.chase.value : reading.times.stream.value;
+    return std::max(1.0, time / reading.level->usual(i, 1 + least_excess) * of_session);
+  }
   [[nodiscard]] bool slow(const Reading& reading, std::size_t i) const {
     const double slowdown = slowdown_of_session(i);
     if (reading.level->sorted[i].size() < least_readings) return slowdown > 1;

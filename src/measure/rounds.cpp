@@ -263,12 +263,19 @@ std::optional<Measurement> finished_row(const Candidate& candidate, const Sample
   if (valid < least_rounds) counted.insert(counted.end(), rounds.begin(), rounds.end());
   std::vector<double> sorted = detail::sorted_finite(counted);
   if (sorted.empty()) {
+    std::vector<Sample> contended = candidate.samples;
     for (const auto& sample : candidate.rounds)
-      if (sample) counted.push_back(time_by(method, *sample).value);
-    const auto contended = times(candidate.samples, sampler, method, true);
-    counted.insert(counted.end(), contended.begin(), contended.end());
-    sorted = detail::sorted_finite(counted);
+      if (sample) contended.push_back(*sample);
+    sorted = detail::sorted_finite(times(contended, sampler, method, true));
     row.contended = !sorted.empty();
+    std::vector<double> at_least, at_most;
+    for (const auto& sample : contended) {
+      const auto [least, most] = undisturbed(sample, sampler, method);
+      at_least.push_back(least.value);
+      at_most.push_back(most.value);
+    }
+    if (row.contended) row.at_least = {detail::quantile(at_least, 0.1)};
+    if (row.contended) row.at_most = {detail::quantile(at_most, 0.1)};
   }
   if (sorted.empty()) return !row.measured() || row.samples > 0 ? std::optional(row) : std::nullopt;
   describe_timing(row, candidate, method);

@@ -121,7 +121,12 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
   sample.window = host_.window(*work_, calls);
   sample.time = sample.window.time;
   // A call that waits for other processes may yield its processor to them.
-  sample.disturbed = !work_->accompanied() && host_.disturbed(sample.time * static_cast<double>(calls));
+  const Seconds all = sample.time * static_cast<double>(calls);
+  sample.disturbed = !work_->accompanied() && host_.disturbed(all);
+  if (!sample.disturbed) return;
+  const Lost lost = host_.lost();
+  sample.lost = {.longest = std::min(lost.longest, all) / static_cast<double>(calls),
+                 .all = lost.all / static_cast<double>(calls)};
 }
 
 std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected, bool just_called) {

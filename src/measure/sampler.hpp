@@ -15,6 +15,7 @@
 #include "work.hpp"
 #include <benanza/results/round_trips.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,6 +32,7 @@ struct Sample {
   Seconds trip_before{}, trip_after{};  ///< round trips between its threads; 0 if it has one thread, or a device's
   std::optional<MemorySentinel::Reading> memory_before{}, memory_after{};  ///< if its data exceed the caches
   bool disturbed = false;  ///< threads lost their processors to others in the meantime, which the sentinel may miss
+  Lost lost{};             ///< then: what one call lost
 };
 
 class Sampler {
@@ -70,6 +72,11 @@ class Sampler {
   [[nodiscard]] bool quiet(const Sample& sample) const {
     return !sample.disturbed && sentinel_.quiet(sample.before) && sentinel_.quiet(sample.after) &&
            memory_.quiet(sample.memory_before, sample.memory_after) && (accepts_distant_ || !distant(sample));
+  }
+  /// By how much a slow processor or memory lengthened it at most: the greatest ratio of a reading to the usual one.
+  [[nodiscard]] double slowdown(const Sample& sample) const {
+    return std::max({sentinel_.slowdown(sample.before), sentinel_.slowdown(sample.after),
+                     memory_.slowdown(sample.memory_before, sample.memory_after)});
   }
   /// Whether its threads were far from each other, both before and after it. Such phases last seconds or minutes.
   [[nodiscard]] bool distant(const Sample& sample) const {

@@ -63,6 +63,12 @@ class Sentinel {
     return time * clock_share <= any->second &&
            (level == levels_.end() ? time * wander_share <= any->second : time * quiet_share <= level->second.usual());
   }
+  /// How many times the usual time the reading took, at least 1; compared with the best reading after any work, if
+  /// kinds of work do not explain the difference.
+  [[nodiscard]] double slowdown(const Reading& reading) const {
+    const Seconds usual = levels_.at(*reading.kind).usual(), best = best_at_.at(reading.kind->second);
+    return std::max(1.0, reading.time / (reading.time * clock_share > best ? std::min(usual, best) : usual));
+  }
   /// Half the relative range of the processor's speed over all seconds, without the outermost twentieths. A layer that
   /// was measured within some seconds saw only a part of a clock's variation.
   [[nodiscard]] double wander() const {

@@ -63,17 +63,17 @@ Seconds thread_time() {
   return {static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9};
 }
 
-/// How long all threads of the process have waited for a processor (the second number of Linux's schedstat); 0 if the
-/// system does not report it.
-Seconds waited() {
-  std::int64_t total = 0;
+/// How long each thread of the process has waited for a processor (the second number of Linux's schedstat); empty if
+/// the system does not report it.
+std::map<std::string, Seconds> waited() {
+  std::map<std::string, Seconds> result;
   std::error_code none;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
     std::ifstream file(thread.path() / "schedstat");
     std::int64_t ran = 0, wait = 0;
-    if (file >> ran >> wait) total += wait;
+    if (file >> ran >> wait) result[thread.path().filename()] = {static_cast<double>(wait) * 1e-9};
   }
-  return {static_cast<double>(total) * 1e-9};
+  return result;
 }
 
 /// What the cgroup still grants; empty if it sets no limit.
@@ -148,14 +148,25 @@ Seconds ThisHost::round_trip(int threads) {
 }
 
 void ThisHost::watch() {
-  waited_ = alone() ? Seconds{} : waited();
+  waited_ = alone() ? std::map<std::string, Seconds>{} : waited();
   own_time_ = thread_time();
 }
 
 bool ThisHost::disturbed(Seconds window) {
   constexpr double lost_share = 0.05;  // quantiles over samples deal with smaller shares
-  const Seconds most = window * lost_share;
-  return window - (thread_time() - own_time_) > most || (!alone() && waited() - waited_ > most);
+  const Seconds most = window * lost_share, own = window - (thread_time() - own_time_);
+  lost_ = {};
+  if (alone()) {
+    lost_.longest = lost_.all = std::max(Seconds{}, own);
+  } else {
+    for (const auto& [thread, now] : waited()) {
+      const auto before = waited_.find(thread);
+      const Seconds wait = before == waited_.end() ? now : now - before->second;
+      lost_.longest = std::max(lost_.longest, wait);
+      lost_.all += wait;
+    }
+  }
+  return own > most || lost_.all > most;
 }
 
 void ThisHost::occupy(Runtime runtime, int threads) {

@@ -9,8 +9,10 @@
 #include <benanza/plan/openmp_team.hpp>
 #include <benanza/plan/thread_pool.hpp>
 
+#include <map>
 #include <optional>
 #include <sched.h>
+#include <string>
 #include <vector>
 
 namespace benanza::bench {
@@ -36,6 +38,7 @@ class ThisHost final : public Host {
   [[nodiscard]] Seconds round_trip(int threads) override;
   void watch() override;
   [[nodiscard]] bool disturbed(Seconds window) override;
+  [[nodiscard]] Lost lost() const override { return lost_; }
   void occupy(Runtime runtime, int threads) override;
   void dismiss() override;
   void pause(Seconds time) override;
@@ -58,10 +61,11 @@ class ThisHost final : public Host {
   std::optional<MemoryProbe> memory_probe_{};
   OpenmpTeam team_{};
   Seconds timer_floor_{};
-  Seconds own_time_{};         ///< processor time of the calling thread when the watch began
-  Seconds waited_{};           ///< time that all threads had waited for processors when the watch began
-  bool staying_ = false;       ///< the calling thread is bound to the first processor
-  bool own_pool_ran_ = false;  ///< threads of a pool may still be polling
+  Seconds own_time_{};                       ///< processor time of the calling thread when the watch began
+  std::map<std::string, Seconds> waited_{};  ///< how long each thread had waited for processors when the watch began
+  Lost lost_{};                              ///< in the last window
+  bool staying_ = false;                     ///< the calling thread is bound to the first processor
+  bool own_pool_ran_ = false;                ///< threads of a pool may still be polling
 };
 
 }  // namespace benanza::bench

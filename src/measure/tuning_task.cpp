@@ -46,8 +46,15 @@ std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sam
                           bool contended) {
   std::vector<double> result;
   for (const auto& sample : samples)
-    if (sampler.quiet(sample) != contended) result.push_back(time_by(method, sample).value);
+    if (sampler.quiet(sample) != contended) result.push_back((time_by(method, sample) - sample.lost.longest).value);
   return result;
+}
+
+std::pair<Seconds, Seconds> undisturbed(const Sample& sample, const Sampler& sampler, const Method& method) {
+  const Seconds time = time_by(method, sample);
+  const int threads = sample.before.kind->second;
+  return {std::max(Seconds{}, time - sample.lost.all) / sampler.slowdown(sample),
+          time - sample.lost.all / static_cast<double>(threads)};
 }
 
 namespace {

@@ -95,9 +95,13 @@ struct Method {
 /// A sample's time by that method, or by the other one if that method gave none.
 [[nodiscard]] Seconds time_by(const Method& method, const Sample& sample);
 
-/// Times of the samples that count; with `contended`, of those that do not.
+/// Times of the samples that count; with `contended`, of those that do not, without what the thread that waited longest
+/// lost.
 [[nodiscard]] std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler,
                                         const Method& method = {}, bool contended = false);
+/// What a contended sample would have taken on an idle machine at least, which includes its slowdown, and at most.
+[[nodiscard]] std::pair<Seconds, Seconds> undisturbed(const Sample& sample, const Sampler& sampler,
+                                                      const Method& method);
 /// The time of a candidate's call so far: the first decile of its samples that count, otherwise of all its samples,
 /// otherwise the time in the database.
 [[nodiscard]] std::optional<Seconds> standing(const Candidate& candidate, const Sampler& sampler);

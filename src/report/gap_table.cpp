@@ -123,6 +123,7 @@ class Table {
                 report_.bound.machine.is_device() ? "" : ", " + plural(static_cast<std::size_t>(a.threads), "thread"),
                 clipped(report_.bound.machine.device, 60));
     if (gap_.partial) prose("partial: the bound lacks layers (benanza bound names them), so the gap is too large");
+    if (!gap_.doubt.empty()) prose("the bound is provisional: " + gap_.doubt + "; benanza bound refines it");
   }
 
   void measured() {

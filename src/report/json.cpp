@@ -237,7 +237,7 @@ Json floor_exceptions_json(const Analysis& a) {
 Json summary_json(const Analysis& a) {
   // Rungs that this program does not measure are null: an unknown rung is never 0.
   Json bounds = Json::object(), medians = Json::object(), uncertainty = Json::object(), raised = Json::object();
-  Json saving = Json::array();
+  Json saving = Json::array(), provisional = Json::object();
   for (std::size_t i = 0; i < rung_count; ++i) {
     const std::string key(enum_names(RungName{})[i]);
     const Rung& rung = a.rungs[i];
@@ -247,6 +247,7 @@ Json summary_json(const Analysis& a) {
     uncertainty[key] = number(rung.uncertainty);
     if (rung.raised.value > 0) raised[key] = ms(rung.raised);
     if (rung.saves_multiplications) saving.push_back(key);
+    if (rung.provisional()) provisional[key] = rung.doubt;
   }
   bounds["direct_floor"] = ms(a.direct_floor);  // not a rung
   bounds["witness"] = nullptr;
@@ -276,6 +277,7 @@ Json summary_json(const Analysis& a) {
                {"common_rounds", a[RungName::library].common_rounds}};
   if (!a.ended.empty()) summary["ended_plans"] = ended_json(a.ended);
   if (a.quietest) summary["quietest_session"] = quietest_json(*a.quietest);
+  if (!provisional.empty()) summary["provisional"] = std::move(provisional);
   if (!saving.empty()) summary["saves_multiplications"] = std::move(saving);
   if (!a.floor_exceptions.empty()) summary["floor_exceptions"] = floor_exceptions_json(a);
   return summary;

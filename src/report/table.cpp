@@ -92,7 +92,8 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
       const auto drawn = static_cast<std::size_t>(std::count_if(
           cells.begin(), cells.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
       line += std::string(static_cast<std::size_t>(bar_cells) - drawn, ' ') + plus_minus(rung.uncertainty);
-      if (!rung.common_rounds) line += " *";
+      if (rung.provisional()) line += " ~";
+      else if (!rung.common_rounds) line += " *";
       if (rung.saves_multiplications) line += " W";
     }
     out << (rung_name == RungName::library_fused_resident ? strong(line, options) : line) << '\n';
@@ -117,7 +118,8 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     out << fmt::format("  the rounds are of {}, the quietest session; the newest is of {}{}\n",
                        a.quietest->started.substr(0, 10), a.quietest->newest.substr(0, 10),
                        a.quietest->contested ? ":\n    another one decides which of them counts" : "");
-  if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
+  if (a.provisional()) out << "  ~ provisional: " << a[RungName::library].doubt << "; run again to refine\n";
+  else if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 
 /// Plans that could be the fastest of their layer, and are out because the process that tried them ended.

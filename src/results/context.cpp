@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -21,7 +22,8 @@ constexpr std::string_view date = "date", tool = "benanza_version", version = "s
                            stepping = "machine/stepping", microcode = "machine/microcode",
                            hypervisor = "machine/hypervisor", settings = "machine/settings",
                            state_prefix = "machine/state/", cache_prefix = "machine/L", cache_suffix = "_bytes",
-                           backend_prefix = "backend/", warning_prefix = "warning/";
+                           backend_prefix = "backend/", warning_prefix = "warning/",
+                           others = "other_processes_percent";  // of a processor
 
 /// Facts of a machine's identity that a file may lack.
 constexpr std::array<std::pair<std::string_view, std::string Machine::*>, 6> optional_facts{
@@ -70,13 +72,14 @@ std::vector<std::pair<std::string, std::string>> run_context(const Run& run) {
     if (!(run.machine.*member).empty()) add(key, run.machine.*member);
   for (const auto& [what, value] : run.machine.state) add(std::string(state_prefix) + what, value);
   for (const auto& backend : run.backends) add(std::string(backend_prefix) + backend.name, backend.version);
+  if (const auto percent = std::lround(100 * run.others); percent > 0) add(others, std::to_string(percent));
   for (std::size_t i = 0; i < run.warnings.size(); ++i)
     add(std::string(warning_prefix) + std::to_string(i + 1), run.warnings[i]);
   return pairs;
 }
 
 bool is_context_key(std::string_view key) {
-  constexpr std::array plain{date, tool, version, suite, device, isa, cores, affinity, memory, system, driver};
+  constexpr std::array plain{date, tool, version, suite, device, isa, cores, affinity, memory, system, driver, others};
   const auto is_optional = [&](const auto& fact) { return fact.first == key; };
   return std::find(plain.begin(), plain.end(), key) != plain.end() || is_cache(key) ||
          std::any_of(optional_facts.begin(), optional_facts.end(), is_optional) || key.starts_with(backend_prefix) ||
@@ -98,6 +101,7 @@ void read_context(Run& run, std::string_view key, std::string_view value) {
   else if (key == memory) machine.memory.value = static_cast<double>(number(key, value));
   else if (key == system) machine.system = value;
   else if (key == driver) machine.driver = value;
+  else if (key == others) run.others = number<int>(key, value) / 100.0;
   else if (key.starts_with(state_prefix)) machine.state[std::string(key.substr(state_prefix.size()))] = value;
   else if (is_cache(key)) {
     const auto level = key.substr(cache_prefix.size(), key.size() - cache_prefix.size() - cache_suffix.size());

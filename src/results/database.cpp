@@ -150,6 +150,7 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
              .signature_version = run.signature_version,
              .machine = machine,
              .warnings = run.warnings,
+             .others = run.others,
              .ceilings = run.ceilings,
              .faults = run.faults,
              .ignored = run.ignored};

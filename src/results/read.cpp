@@ -67,7 +67,7 @@ struct Row {
   double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
   double min_ns = no_value, median_ns = no_value, p90_ns = no_value, cv = 0, preparation_ns = 0, difference = 0;
   double launch_ns = 0, other_ns = 0, other_launch_ns = 0, disagreement = 0, kernels_ns = 0, empty_kernels_ns = 0,
-         clock_hz = 0, wander = 0;
+         clock_hz = 0, wander = 0, at_least_ns = 0, at_most_ns = 0;
   std::string_view method{};
   std::optional<double> samples{};  ///< empty: the row does not say, and its time is the only sample
   double calls_per_sample = 1, threads = 1, workspace_bytes = 0, repetitions = 1;
@@ -118,6 +118,8 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "workspace_bytes") row.workspace_bytes = number(value);
   else if (key == "saves_multiplications") row.saves_multiplications = number(value) == 1;
   else if (key == "contended") row.contended = number(value) == 1;
+  else if (key == "at_least_ns") row.at_least_ns = number(value);
+  else if (key == "at_most_ns") row.at_most_ns = number(value);
   else if (key == "noisy") row.noisy = number(value) == 1;
   else if (key == "advised") row.advised = number(value) == 1;
   else if (key == "method") row.method = value;
@@ -333,6 +335,8 @@ class Reader {
     m.other_launch = known(row.other_launch_ns);
     m.disagreement = row.disagreement;
     m.wander = row.wander > 0 ? row.wander : 0;
+    m.at_least = known(row.at_least_ns);
+    m.at_most = known(row.at_most_ns);
     m.kernels.value = row.kernels_ns / 1e9;
     m.empty_kernels = known(row.empty_kernels_ns);
     m.clock_hz = row.clock_hz;

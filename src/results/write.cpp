@@ -93,6 +93,8 @@ Json row_of(const Measurement& m) {
   if (m.saves_multiplications) row["saves_multiplications"] = 1;
   if (m.advised) row["advised"] = 1;
   if (m.contended) row["contended"] = 1;
+  if (m.at_least.value > 0) row["at_least_ns"] = ns(m.at_least, digits_of_rounds);
+  if (m.at_most.value > 0) row["at_most_ns"] = ns(m.at_most, digits_of_rounds);
   if (m.noisy) row["noisy"] = 1;
   if (!m.method.empty()) row["method"] = m.method;
   if (m.launch.value != 0) row["launch_ns"] = ns(m.launch, digits_of_rounds);

@@ -26,7 +26,7 @@ constexpr std::size_t most_sessions = 3;
 bool has_totals(const ResultDatabase& database, const ModelLayers& model, const bench::Question& question) {
   const Analysis analysis = analyze(model, database, {.threads = question.threads, .backends = question.backends});
   const Rung& library = analysis[RungName::library];
-  return library.withheld.empty() && library.common_rounds && !(analysis.quietest && analysis.quietest->contested);
+  return !library.provisional() && library.common_rounds && !(analysis.quietest && analysis.quietest->contested);
 }
 
 /// The best plan of a layer in each state, among those that rounds timed.

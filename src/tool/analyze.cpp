@@ -34,7 +34,7 @@ struct AnalyzeCommand {
   std::vector<std::string> assertions{};
   int threads = 0;
   bool plans = false;
-  bool require_complete = false;
+  bool require_complete = false, take_provisional = false;
 };
 
 /// By the accounting of the original Benanza, from its databases or tables.
@@ -87,12 +87,13 @@ int run(const AnalyzeCommand& options) {
                                  ? declared_report(options.machine, options.models, options.output.quiet)
                              : options.rules.empty() ? stored_report(options)
                                                      : report_2019(options);
-  const bool partial =
-      std::any_of(report.models.begin(), report.models.end(), [](const auto& m) { return m.partial() || m.analytic; });
+  const bool is_complete = std::none_of(report.models.begin(), report.models.end(), [&](const auto& model) {
+    return model.partial() || model.analytic || (model.provisional() && !options.take_provisional);
+  });
   emit(report, options.output);
   if (options.rules.empty() && options.machine.empty() && !options.output.quiet) say_what_is_missing(options, report);
-  if (!hold(assertions, report.models)) return assertion_failed;
-  return partial && options.require_complete ? incomplete : done;
+  if (!hold(assertions, report.models, options.take_provisional)) return assertion_failed;
+  return !is_complete && options.require_complete ? incomplete : done;
 }
 
 }  // namespace
@@ -132,7 +133,10 @@ void add_analyze(CLI::App& app, int& exit_code) {
       ->type_name("NAME")
       ->needs("--rules");
   add_declared(*command, options->machine, {"--results", "--backend", "--threads"});
-  command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
+  command->add_flag("--require-complete", options->require_complete,
+                    "exit code 3 when a bound is partial or provisional");
+  command->add_flag("--take-provisional", options->take_provisional,
+                    "for --require-complete and assertions: a provisional bound counts (docs/measuring.md)");
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -20,7 +20,7 @@ Assertion parse_assertion(const std::string& text) {
   throw UsageError("--assert-latency: '" + text + "', expected RUNG=TIME with one of " + known);
 }
 
-bool hold(const std::vector<Assertion>& assertions, const std::vector<Analysis>& models) {
+bool hold(const std::vector<Assertion>& assertions, const std::vector<Analysis>& models, bool take_provisional) {
   bool all = true;
   for (const auto& model : models)
     for (const auto& assertion : assertions) {
@@ -29,6 +29,7 @@ bool hold(const std::vector<Assertion>& assertions, const std::vector<Analysis>&
       std::string why;
       if (!found.bound) why = "is not known";
       else if (model.partial()) why = "is partial";
+      else if (found.provisional() && !take_provisional) why = "is provisional (" + found.doubt + ")";
       else if (*found.bound > assertion.limit) why = fmt::format("is {:.6g} ms", found.bound->value * 1e3);
       if (why.empty()) continue;
       fmt::print(stderr, "benanza: {}: {} {}, asserted at most {:.6g} ms\n", model.model, rung, why,

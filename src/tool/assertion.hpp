@@ -16,7 +16,9 @@ struct Assertion {
 
 /// Throws UsageError with a list of the rungs.
 [[nodiscard]] Assertion parse_assertion(const std::string& text);
-/// Whether every asserted rung is known, complete and at most its limit in every model; reports on stderr which is not.
-[[nodiscard]] bool hold(const std::vector<Assertion>& assertions, const std::vector<Analysis>& models);
+/// Whether every asserted rung is known, complete, not provisional unless `take_provisional` is set, and at most its
+/// limit in every model; reports on stderr which is not.
+[[nodiscard]] bool hold(const std::vector<Assertion>& assertions, const std::vector<Analysis>& models,
+                        bool take_provisional);
 
 }  // namespace benanza::tool

@@ -35,7 +35,7 @@ struct BoundCommand {
   bool plans = false;
   bool repeat = false;
   bool rounds = false;
-  bool require_complete = false;
+  bool require_complete = false, take_provisional = false;
 };
 
 Outcome measure_missing(Session& session, const std::vector<ModelLayers>& models, Seconds budget, Again again,
@@ -105,7 +105,7 @@ std::vector<MissingBackend> missing_backends(const std::vector<std::string>& nam
 int declared(const BoundCommand& options, const std::vector<Assertion>& assertions) {
   const BoundReport report = declared_report(options.machine, options.models, options.output.quiet);
   emit(report, options.output);
-  if (!hold(assertions, report.models)) return assertion_failed;
+  if (!hold(assertions, report.models, options.take_provisional)) return assertion_failed;
   return options.require_complete ? incomplete : done;  // no rung of libraries is known
 }
 
@@ -127,8 +127,9 @@ int run(const BoundCommand& options) {
   Analyses analyses = session.analyze(models);
   if (options.repeat) analyses = repeat(session, models, std::move(analyses), budget, options, measured);
   if (options.repeat && options.plans) show_candidates(analyses, session.database());
-  const bool partial =
-      std::any_of(analyses.begin(), analyses.end(), [](const Analysis& analysis) { return analysis.partial(); });
+  const bool is_complete = std::none_of(analyses.begin(), analyses.end(), [&](const Analysis& analysis) {
+    return analysis.partial() || (analysis.provisional() && !options.take_provisional);
+  });
   Executed executed;
   if (options.witness.witness && measured.interrupted == 0) {
     executed = make_witnesses(options.witness, options.models, session, options.output.quiet);
@@ -148,8 +149,8 @@ int run(const BoundCommand& options) {
   emit(report, options.output);
   if (!measured.not_kept.empty()) throw EnvironmentError(measured.not_kept);
   if (measured.interrupted != 0) return measured.interrupted;
-  if (!hold(assertions, report.models)) return assertion_failed;
-  return partial && options.require_complete ? incomplete : done;
+  if (!hold(assertions, report.models, options.take_provisional)) return assertion_failed;
+  return !is_complete && options.require_complete ? incomplete : done;
 }
 
 }  // namespace
@@ -182,7 +183,10 @@ void add_bound(CLI::App& app, int& exit_code) {
   command->add_flag("--plans", options->plans, "shows every candidate of each layer, or why it is excluded");
   options->witness.add_to(*command);
   add_declared(*command, options->machine, {"--witness", "--backend", "--threads", "--database", "--budget"});
-  command->add_flag("--require-complete", options->require_complete, "exit code 3 when a bound is partial");
+  command->add_flag("--require-complete", options->require_complete,
+                    "exit code 3 when a bound is partial or provisional");
+  command->add_flag("--take-provisional", options->take_provisional,
+                    "for --require-complete and assertions: a provisional bound counts (docs/measuring.md)");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -192,7 +192,7 @@ bool holds_ratio(const Gap& gap, double most) {
 
 int verdict(const GapCommand& options, const Gap& gap) {
   if (options.most_ratio > 0 && !holds_ratio(gap, options.most_ratio)) return assertion_failed;
-  return (gap.partial || gap.incomplete) && options.require_complete ? incomplete : done;
+  return (gap.partial || !gap.doubt.empty() || gap.incomplete) && options.require_complete ? incomplete : done;
 }
 
 int run(const GapCommand& options, const CLI::App& command) {
@@ -319,7 +319,7 @@ void add_gap(CLI::App& app, int& exit_code) {
       ->type_name("1.3")
       ->check(positive_number());
   command->add_flag("--require-complete", options->require_complete,
-                    "exit code 3 when the bound or the profile lacks layers");
+                    "exit code 3 when the bound is provisional, or it or the profile lacks layers");
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   options->output.add_pictures_to(*command);

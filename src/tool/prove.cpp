@@ -97,6 +97,8 @@ Proof prove_type(std::size_t index, const Analysis& here, const Analysis& there)
   const Rung &before = here[RungName::library_fused], &after = there[RungName::library_fused];
   if (there.partial() || !before.median || !after.median)
     proof.reason = "not every layer could be measured in that type";
+  else if (before.provisional() || after.provisional())
+    proof.reason = "the times are provisional: " + (after.provisional() ? after : before).doubt;
   else set_achieved(proof, before, after);
   return proof;
 }
@@ -107,6 +109,10 @@ Proof prove_parallel(std::size_t index, const Gap& gap, const Analysis& again) {
   const Rung &one = again[RungName::library_fused], &many = again[RungName::library_fused_parallel];
   if (again.partial() || !one.median || !many.median) {
     proof.reason = "not every layer could be measured again";
+    return proof;
+  }
+  if (one.provisional()) {
+    proof.reason = "the times are provisional: " + one.doubt;
     return proof;
   }
   set_achieved(proof, one, many);

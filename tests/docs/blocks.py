@@ -59,7 +59,7 @@ def commands_of(lines):
 
 def masked(line):
     """A line of a report without what another machine or moment may change: figures, bars, uncertainties and marks of plans."""
-    line = re.sub(r"[█▉▊▋▌▍▎▏]+ *(± *([\d.]+|inf) %)?( \*)?( W)?", "", line)
+    line = re.sub(r"[█▉▊▋▌▍▎▏]+ *(± *([\d.]+|inf) %)?( [*~])?( W)?", "", line)
     line = re.sub(r"\d[\d.,]* ?(ns|us|ms|s|%|min)\b|\d[\d.,]* %", "#", line)
     return " ".join(re.sub(r"\d+\.\d+|\d+ threads?", "#", line).split())
 

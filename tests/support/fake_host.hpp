@@ -36,6 +36,8 @@ class FakeHost final : public bench::Host {
   std::function<double(double now)> thread_distance = [](double) { return 1.0; };
   /// Whether another process had the processor between two times.
   std::function<bool(double from, double to)> preempted = [](double, double) { return false; };
+  /// The parts of a preempted window for which its threads had no processor.
+  double lost_longest = 0, lost_all = 0;
   static constexpr double usual_round_trip = 80e-9;
   double time = 1000;
   std::map<int, int> probes{};  ///< by threads
@@ -72,7 +74,11 @@ class FakeHost final : public bench::Host {
     return {usual_round_trip * factor};
   }
   void watch() override { watched_ = time; }
-  [[nodiscard]] bool disturbed(Seconds) override { return preempted(watched_, time); }
+  [[nodiscard]] bool disturbed(Seconds window) override {
+    lost_ = {.longest = window * lost_longest, .all = window * lost_all};
+    return preempted(watched_, time);
+  }
+  [[nodiscard]] bench::Lost lost() const override { return lost_; }
   void occupy(bench::Runtime, int) override {}
   void dismiss() override {}
   void pause(Seconds length) override { time += length.value; }
@@ -81,6 +87,7 @@ class FakeHost final : public bench::Host {
 
  private:
   double watched_ = 0, drop_ = 1, slow_for_ = 0;
+  bench::Lost lost_{};
 };
 
 /// What one fake plan does: it computes y = relu(x) of a flat f32 tensor, in `seconds` on one thread.

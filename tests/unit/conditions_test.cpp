@@ -106,6 +106,16 @@ TEST_CASE("the busiest other process is named, own children are not") {
   CHECK(found[0] == "process 'make (-j) all' (7) used 80 % of a processor meanwhile, and 1 more of them 5 % or more");
 }
 
+TEST_CASE("the share of other processes is the busy time of the processors measured on, less the own time") {
+  const System system;
+  const Conditions conditions = system.watch();
+  system.process(100, "benanza", 50, 700);
+  system.process(101, "child", 100, 900);                            // both are this program's: 1,600 ticks
+  system.stat({1000, 950, 800, 0}, {0, 0, 0, 0}, 1000);              // processor 2 is not measured on
+  CHECK(conditions.others(std::vector<int>{0, 1}) == Approx(0.35));  // (1,950 - 1,600) / 1,000
+  CHECK(Conditions(std::vector<int>{0}, Folder().path).others(std::vector<int>{0}) == 0);
+}
+
 TEST_CASE("a watch of a few ticks is too short to tell a share") {
   const System system;
   const Conditions conditions = system.watch();

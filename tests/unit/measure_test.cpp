@@ -335,6 +335,20 @@ TEST_CASE("samples in which threads lost their processors do not count") {
   for (double time : best.rounds_s) CHECK((std::isnan(time) || time == Approx(0.02).epsilon(0.001)));
 }
 
+TEST_CASE("a row that was preempted in each sample has the time without what its threads waited") {
+  FakeHost host;
+  host.preempted = [](double, double) { return true; };
+  host.lost_longest = 0.5;
+  host.lost_all = 0.75;
+  const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a", .seconds = 0.02}});
+  const auto rows = run(host, {backend});
+  const auto& only = row(rows, "a,threads=1");
+  CHECK(only.contended);
+  CHECK(only.p10.value == Approx(0.01));
+  CHECK(only.at_least.value == Approx(0.005));
+  CHECK(only.at_most.value == Approx(0.005));  // with one thread, all that was waited is lost
+}
+
 TEST_CASE("samples of a slow phase do not count, however tight they are") {
   FakeHost host;
   // 1.7 times slower for 2 s out of every 4 s: longer than a round can wait.
@@ -402,6 +416,7 @@ TEST_CASE("a row is contended when no sample was quiet") {
     CHECK((only.samples == 0) == only.contended);
     CHECK((valid(only.rounds_s) == 0) == only.contended);
     CHECK(only.p10.value == Approx(factor * 0.01));
+    CHECK(only.at_least.value == Approx(only.contended ? 0.01 : 0.0));
   }
 }
 

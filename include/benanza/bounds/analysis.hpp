@@ -30,8 +30,10 @@ struct Rung {
   Seconds raised{};           ///< how much the rung was raised to the model floor
   bool common_rounds = true;  ///< false: a sum of per-row p10 of a database without rounds
   bool saves_multiplications = false;  ///< one of its plans does (Winograd, FFT): it may lie below `direct_floor`
-  /// Why a measured rung is not given although its layers have times; empty if it is given.
-  std::string withheld{};
+  /// Why a measured rung is provisional: a sum of each row's least disturbed times, since no rounds in which all of
+  /// them were quiet together show it. Empty if rounds show it.
+  std::string doubt{};
+  [[nodiscard]] bool provisional() const { return !doubt.empty(); }
 };
 
 enum class Status : std::uint8_t { measured, modelled, free, missing };
@@ -151,11 +153,14 @@ struct Analysis {
     return flops.value > 0 ? total / flops : 0;
   }
   [[nodiscard]] bool partial() const { return !missing.empty(); }
+  /// Whether the measured rungs are provisional.
+  [[nodiscard]] bool provisional() const { return (*this)[RungName::library].provisional(); }
   [[nodiscard]] const Rung& operator[](RungName name) const { return rungs[static_cast<std::size_t>(name)]; }
   [[nodiscard]] Rung& operator[](RungName name) { return rungs[static_cast<std::size_t>(name)]; }
   /// The rung, with everything that a latency assertion needs.
   [[nodiscard]] Bound bound(RungName name) const {
-    return {.model = model, .rung = name, .latency = (*this)[name].bound, .missing = missing};
+    return {
+        .model = model, .rung = name, .latency = (*this)[name].bound, .missing = missing, .doubt = (*this)[name].doubt};
   }
 };
 

@@ -45,25 +45,32 @@ struct Bound {
   RungName rung = RungName::library_fused;
   std::optional<Seconds> latency{};    ///< empty if the rung cannot be given
   std::vector<std::string> missing{};  ///< signatures without a result; if not empty, the bound is partial
+  std::string doubt{};                 ///< why it is provisional (`Rung::doubt`); empty if it is not
+  bool take_provisional = false;       ///< whether an assertion takes it although it is provisional
 
   [[nodiscard]] bool partial() const { return !missing.empty() || !latency; }
+  [[nodiscard]] bool usable() const { return !partial() && (doubt.empty() || take_provisional); }
 };
 
 /// `is_within(1.2).of(bound)`: true for a latency of at most 1.2 times the bound; false for any latency while the bound
-/// is partial.
+/// is partial, or provisional unless `take_provisional` is set.
 class Within {
  public:
   Within(double factor, Bound bound) : factor_(factor), bound_(std::move(bound)) {}
 
   [[nodiscard]] bool holds(Seconds latency) const {
-    return !bound_.partial() && latency.value <= factor_ * bound_.latency->value;
+    return bound_.usable() && latency.value <= factor_ * bound_.latency->value;
   }
   /// The assertion in words, and for a partial bound what to do about it.
   [[nodiscard]] std::string describe() const {
     const std::string name =
         std::string(enum_names(bound_.rung)[static_cast<std::size_t>(bound_.rung)]) + " of " + bound_.model;
-    if (!bound_.partial())
+    if (bound_.usable())
       return "is within " + number(factor_) + " times " + number(bound_.latency->value * 1e3) + " ms, the " + name;
+    if (!bound_.partial())
+      return "is within " + number(factor_) + " times the " + name +
+             ", but that bound is provisional: " + bound_.doubt +
+             ". Run `benanza bound` on the model again while the machine is idle";
     std::string text = "is within " + number(factor_) + " times the " + name + ", but that bound is partial: ";
     text += bound_.missing.empty()
                 ? "it was never measured"

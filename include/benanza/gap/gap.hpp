@@ -320,6 +320,7 @@ struct Gap {
   std::optional<Seconds> bound{};   ///< the rung's expected figure
   double bound_uncertainty = 0;     ///< relative
   bool partial = false;             ///< the bound lacks layers
+  std::string doubt{};              ///< why the bound is provisional (`Rung::doubt`); empty if it is not
   std::optional<Seconds> gap{};     ///< latency - bound; empty if it cannot be given
   std::string outside{};            ///< if not empty, why no gap is given: the engine is below the model floor, it ran
                                     ///< on another device, or its profile holds more than the model

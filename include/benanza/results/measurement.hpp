@@ -41,6 +41,7 @@ struct Measurement {
   bool saves_multiplications = false;  ///< Winograd, FFT
   bool advised = false;                ///< the library's own first choice: what its heuristic chooses
   bool contended = false;              ///< no sample passed the sentinel
+  Seconds at_least{}, at_most{};       ///< if contended: the interval of its p10 on an idle machine; 0: not known
   bool noisy = false;                  ///< still uncertain when the budget ended
   double difference = 0;               ///< from the reference, relative
   std::string method{};                ///< on a device: events or graph, whichever measured less; empty: a clock

@@ -40,6 +40,7 @@ struct Run {
   Machine machine{};
   std::vector<BackendVersion> backends{};
   std::vector<std::string> warnings{};  ///< what makes the times doubtful: a quota, other processes
+  double others = 0;  ///< how many of the processors measured on other processes kept busy, on average
   std::vector<CeilingRow> ceilings{};
   std::vector<Measurement> rows{};
   std::vector<std::string> faults{};  ///< rows and ceilings left out because they cannot be true, one line each

@@ -29,6 +29,7 @@ function gapHead(gap) {
       el("p", { "data-gap": "witness" }, `The model was executed from the plans of the bound in ${timeText(gap.witness.median_ms)}${witnessVerdict(gap)}.`) :
       el("p", { class: "warning" }, el("b", {}, "No witness: "), gap.witness.refused, ".")),
     gap.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), "the bound lacks layers, so the gap is too large."),
+    gap.provisional && el("p", { class: "warning" }, el("b", {}, "Provisional: "), `${gap.provisional}.`),
     [...gap.deviations, ...gap.warnings].map((text) => el("p", { class: "warning" }, text)));
 }
 

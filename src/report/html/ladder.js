@@ -22,13 +22,14 @@ function ladderOf(model) {
     bound: model.bounds_ms[name],
     median: model.median_ms[name],
     uncertainty: model.uncertainty[name],
+    provisional: name in (model.provisional || {}),
     saves: (model.saves_multiplications || []).includes(name),
     group: name === "roofline_memory" ? "hint" : name.startsWith("library") || name === "witness" ? "measured" : "analytic",
   }));
 }
 
 function boundText(rung) {
-  return timeText(rung.bound) + (rung.uncertainty === undefined ? "" : ` ± ${percent(rung.uncertainty)}`) + (rung.saves ? " W" : "");
+  return timeText(rung.bound) + (rung.uncertainty === undefined ? "" : ` ± ${percent(rung.uncertainty)}`) + (rung.provisional ? " ~" : "") + (rung.saves ? " W" : "");
 }
 
 function drawLadder(model, width) {

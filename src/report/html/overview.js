@@ -16,7 +16,7 @@ function miniLadder(model) {
 }
 
 const overviewColumns = [
-  { title: "model", value: (m) => m.model, cell: (m) => [el("a", { href: `#m${m.at}` }, m.model), el("small", {}, sizesText(m) + (m.partial ? ", partial" : ""))] },
+  { title: "model", value: (m) => m.model, cell: (m) => [el("a", { href: `#m${m.at}` }, m.model), el("small", {}, sizesText(m) + (m.partial ? ", partial" : "") + (m.provisional ? ", provisional" : ""))] },
   { title: "GMAC", number: true, optional: true, value: (m) => m.macs, cell: (m) => digits(m.macs / 1e9) },
   { title: "layers", number: true, optional: true, value: (m) => m.layers, cell: (m) => String(m.layers) },
   { title: "model floor", number: true, optional: true, value: (m) => m.bounds_ms.model_floor, cell: (m) => timeText(m.bounds_ms.model_floor) },

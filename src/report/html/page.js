@@ -10,7 +10,8 @@ function modelHead(model) {
       b.model_floor > 0 && ["; no engine can take less than ", el("b", { "data-bound": "model_floor" }, timeText(b.model_floor))], "."),
     el("p", { class: "note" }, `${sizesText(model)}, ${model.type}${data.machine.declared ? "" : `, ${plural(model.threads, "thread")}`} · ${plural(model.layers, "layer")}, ${model.unique_layers} unique, ${model.groups} groups when fused · ${scaled(model.macs, "MAC")} · ${scaled(model.weight_bytes, "B")} of weights`),
     ...(model.answers ?? []).map((text) => el("p", {}, `${text[0].toUpperCase()}${text.slice(1)}.`)),
-    model.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), `the bounds lack ${plural(model.missing.length, "result")}, listed under Coverage.`));
+    model.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), `the bounds lack ${plural(model.missing.length, "result")}, listed under Coverage.`),
+    model.provisional && el("p", { class: "warning" }, el("b", {}, "Provisional: "), `${Object.values(model.provisional)[0]}. Measure again to refine the bounds.`));
 }
 
 function modelParts(model) {
@@ -21,7 +22,7 @@ function modelParts(model) {
 function modelDetails(model) {
   const place = el("details", { class: "model", id: `m${model.at}` },
     el("summary", {}, el("span", { class: "title" }, model.model), el("span", { class: "soft" }, ` ${sizesText(model)} · `), el("b", {}, timeText(model.bounds_ms[model.headline])),
-      model.partial && el("span", { class: "mark" }, "partial")));
+      model.partial && el("span", { class: "mark" }, "partial"), model.provisional && el("span", { class: "mark" }, "provisional")));
   place.addEventListener("toggle", () => {
     if (place.open && place.childElementCount === 1) place.append(...modelParts(model));
   });

@@ -163,8 +163,6 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   result.quietest = times.quietest_session();
   for (const auto& signature : plans.fused.untried) add_missing(signature);
   for (const auto& text : model.single.unknown) result.missing.push_back(text);
-  if (const auto& withheld = result[RungName::library].withheld; !withheld.empty())
-    result.missing.push_back(withheld + ": measure again");
   return result;
 }
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -39,7 +40,8 @@ struct LadderInput {
   bool device = false;  ///< an accelerator, whose branches overlap
 };
 
-[[nodiscard]] std::array<Rung, rung_count> ladder(const LadderInput& in);
+using Rungs = std::array<Rung, rung_count>;
+[[nodiscard]] Rungs ladder(const LadderInput& in);
 /// The model floor if only direct algorithms existed; empty if there is no model floor.
 [[nodiscard]] std::optional<Seconds> direct_floor(const LadderInput& in);
 
@@ -213,14 +215,42 @@ struct SampleTable {
   std::vector<Column> rounds{}, expected_rounds{};  ///< the common rounds that count
   std::vector<Column> visits{};                     ///< earlier times of the same plans
   Column ticks{};                                   ///< the timer's resolution
-  Column quiet{}, quiet_at_most{};                  ///< the quietest session of each row
+  /// On an idle machine, by the quietest session of each row.
+  Column quiet{}, quiet_median{}, quiet_at_least{}, quiet_at_most{};
+  /// Standard deviation of a sum of independent times, relative to the sum of their standard deviations.
+  double cancelled = 1;
 };
 
-inline SampleTable make_table(const FormPlan& bound, const FormPlan& expected, const LadderInput& in) {
+/// By rows, since all calls of a row have its time in a round.
+inline double cancelled_share(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times) {
+  std::map<const Measurement*, double> calls;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    for (const auto& part : plan.parts[i])
+      if (part.best) calls[part.best->bound.fastest] += static_cast<double>(graph.layers[i].repeat);
+  double sum = 0, squares = 0;
+  for (const auto& [row, count] : calls) {
+    const QuietTime quiet = times.quiet(*row);
+    const double spread = count * std::max(0.0, (quiet.median - quiet.p10).value);
+    sum += spread;
+    squares += spread * spread;
+  }
+  return sum > 0 ? std::sqrt(squares) / sum : 1;
+}
+
+inline SampleTable make_table(const LayerGraph& graph, const FormPlan& bound, const FormPlan& expected,
+                              const LadderInput& in) {
   const RowTimes& times = in.times;
   const auto for_bound = [&](const auto& of_row) { return make_column(bound, Figure::bound, of_row); };
   const auto for_expected = [&](const auto& of_row) { return make_column(expected, Figure::expected, of_row); };
+  const auto for_idle = [&](Seconds QuietTime::*which) {
+    return for_bound([&, which](const Measurement& row) { return times.quiet(row).*which; });
+  };
   SampleTable table{.p10 = for_bound([](const Measurement& row) { return p10(row); })};
+  table.quiet = for_idle(&QuietTime::p10);
+  table.quiet_median = for_idle(&QuietTime::median);
+  table.quiet_at_least = for_idle(&QuietTime::at_least);
+  table.quiet_at_most = for_idle(&QuietTime::at_most);
+  table.cancelled = cancelled_share(graph, bound, times);
   if (times.rounds().empty()) {
     table.expected = for_expected([](const Measurement& row) { return expected_time(row); });
     table.at_most = for_bound([&](const Measurement& row) { return without_launch(row, times.doubtful(row)); });
@@ -235,8 +265,6 @@ inline SampleTable make_table(const FormPlan& bound, const FormPlan& expected, c
     table.visits.push_back(
         for_bound([&](const Measurement& row) { return without_launch(row, times.in_visit(row, i)); }));
   table.ticks = make_ticks(bound, in.ceilings.timer_floor);
-  table.quiet = for_bound([&](const Measurement& row) { return times.quietest(row); });
-  table.quiet_at_most = for_bound([&](const Measurement& row) { return times.quietest_at_most(row); });
   return table;
 }
 
@@ -252,8 +280,9 @@ Rung rung_without_rounds(const SampleTable& table, const FormPlan& bound, const 
   Rung rung;
   rung.common_rounds = std::none_of(bound.parts.begin(), bound.parts.end(), has_row);
   if (!rung.common_rounds && times.of_sessions()) {
-    rung.withheld = std::to_string(RowTimes::least_rounds) + " quiet rounds of all layers together (there are " +
-                    std::to_string(times.most_rounds()) + ")";
+    rung.doubt = "only " + std::to_string(times.most_rounds()) +
+                 " rounds that time all layers together were quiet, and a total takes " +
+                 std::to_string(RowTimes::least_rounds);
     return rung;
   }
   rung.bound = sum(table.p10, Figure::bound);
@@ -289,9 +318,29 @@ Rung rung_of_rounds(const SampleTable& table, const RowTimes& times, const Sum& 
   const Seconds summed = sum(table.p10, Figure::bound), quiet = sum(table.quiet, Figure::bound);
   if (summed > quiet * (1 + default_tolerance) &&
       summed * (1 - rung.uncertainty) > sum(table.quiet_at_most, Figure::bound))
-    rung.withheld = "quiet rounds: all layers took " + std::to_string(summed.value * 1e3) +
-                    " ms when they were timed together, and " + std::to_string(quiet.value * 1e3) +
-                    " ms in the quietest session of each";
+    rung.doubt = "all layers took " + std::to_string(summed.value * 1e3) + " ms when they were timed together, and " +
+                 std::to_string(quiet.value * 1e3) + " ms in the quietest session of each";
+  return rung;
+}
+
+/// Without quiet rounds: what the rows take on an idle machine, by their own least disturbed times. The first decile of
+/// a sum lies below its median by the standard deviation of the sum, times a constant, where the sum of first deciles
+/// lies below the sum of medians by the sum of the standard deviations: the rows' times are taken as independent. The
+/// interval reaches from the sum of the first deciles, which is right if they depend on one condition, to the upper
+/// ends of the rows. If the rounds took longer than the quietest sessions of the rows, the rows that only these rounds
+/// timed may be as slow. The interval begins at `floor` or above.
+template <class Sum>
+Rung provisional_rung(const SampleTable& table, const RowTimes& times, const std::string& doubt, Seconds floor,
+                      const Sum& sum) {
+  Rung rung{.doubt = doubt};
+  const Seconds p10 = sum(table.quiet, Figure::bound), median = sum(table.quiet_median, Figure::bound);
+  rung.bound = p10 + (median - p10) * (1 - table.cancelled);
+  rung.median = median;
+  Seconds below = *rung.bound - std::min(p10, sum(table.quiet_at_least, Figure::bound));
+  const Seconds above = sum(table.quiet_at_most, Figure::bound) - p10, in_rounds = sum(table.p10, Figure::bound);
+  if (!times.rounds().empty() && in_rounds > p10) below = std::max(below, *rung.bound * (1 - p10 / in_rounds));
+  below = std::min(below, std::max(Seconds{}, *rung.bound - floor));
+  rung.uncertainty = rung.bound->value > 0 ? std::max(below, above) / *rung.bound + times.wander() : 0;
   return rung;
 }
 
@@ -385,10 +434,11 @@ struct MeasuredRung {
   Sum sum;
 };
 
-/// Rungs of one form, from one pair of partitions.
-inline void measure(std::array<Rung, rung_count>& rungs, const LadderInput& in, Seconds floor, const LayerGraph& graph,
-                    const FormPlan& bound, const FormPlan& expected, std::initializer_list<MeasuredRung> wanted) {
-  const SampleTable table = make_table(bound, expected, in);
+/// Rungs of one form, from one pair of partitions. With a `doubt`, they are provisional.
+inline void measure(Rungs& rungs, const LadderInput& in, Seconds floor, const std::string& doubt,
+                    const LayerGraph& graph, const FormPlan& bound, const FormPlan& expected,
+                    std::initializer_list<MeasuredRung> wanted) {
+  const SampleTable table = make_table(graph, bound, expected, in);
   const auto& levels = in.ceilings.levels;
   for (const auto& [name, how] : wanted) {
     const auto sum = [&, how = how](const Column& column, Figure figure) {
@@ -398,35 +448,42 @@ inline void measure(std::array<Rung, rung_count>& rungs, const LadderInput& in, 
         default: return resident(graph, figure == Figure::bound ? bound : expected, column, levels.back().in_front);
       }
     };
-    Rung rung = in.times.rounds().empty() ? rung_without_rounds(table, bound, in.times, sum)
-                                          : rung_of_rounds(table, in.times, sum);
+    Rung rung = !doubt.empty()              ? provisional_rung(table, in.times, doubt, floor, sum)
+                : in.times.rounds().empty() ? rung_without_rounds(table, bound, in.times, sum)
+                                            : rung_of_rounds(table, in.times, sum);
     if (rung.bound && std::max(*rung.bound, floor).value <= 0 && lacks_rows(bound)) continue;  // no time is known
     rung.saves_multiplications = saves_multiplications(bound);
     rungs[static_cast<std::size_t>(name)] = std::move(rung);
   }
 }
 
-inline std::array<Rung, rung_count> ladder(const LadderInput& in) {
-  std::array<Rung, rung_count> rungs;
-  const auto at = [&](RungName name) -> Rung& { return rungs[static_cast<std::size_t>(name)]; };
+/// All measured rungs. With a `doubt`, they are provisional.
+inline Rungs measured_ladder(const LadderInput& in, Seconds floor, const std::string& doubt) {
+  Rungs rungs;
   const LayerGraph &single = in.model.single, &fused = in.model.fused;
   const FormPlans &bound = in.bound, &expected = in.expected;
-  const Seconds floor = model_floor(in, bound.fused.flops);
-  measure(rungs, in, floor, single, bound.single, expected.single,
+  measure(rungs, in, floor, doubt, single, bound.single, expected.single,
           {{RungName::library, Sum::sequential}, {RungName::library_parallel, Sum::parallel}});
-  measure(rungs, in, floor, fused, bound.fused, expected.fused,
+  measure(rungs, in, floor, doubt, fused, bound.fused, expected.fused,
           {{RungName::library_fused, Sum::sequential}, {RungName::library_fused_parallel, Sum::parallel}});
   if (!in.ceilings.levels.empty() && !lacks_cold(bound.single) && !lacks_cold(bound.resident)) {
-    measure(rungs, in, floor, single, bound.single, expected.single, {{RungName::library_resident, Sum::resident}});
-    measure(rungs, in, floor, fused, bound.resident, expected.resident,
+    measure(rungs, in, floor, doubt, single, bound.single, expected.single,
+            {{RungName::library_resident, Sum::resident}});
+    measure(rungs, in, floor, doubt, fused, bound.resident, expected.resident,
             {{RungName::library_fused_resident, Sum::resident}});
   }
-  const auto withheld =
-      std::find_if(rungs.begin(), rungs.end(), [](const Rung& rung) { return !rung.withheld.empty(); });
-  if (withheld != rungs.end()) {  // all are from the same rounds
-    const std::string reason = withheld->withheld;
-    for (const auto name : measured_rungs) at(name) = {.withheld = reason};
-  }
+  return rungs;
+}
+
+inline Rungs ladder(const LadderInput& in) {
+  const LayerGraph& fused = in.model.fused;
+  const FormPlans& bound = in.bound;
+  const Seconds floor = model_floor(in, bound.fused.flops);
+  Rungs rungs = measured_ladder(in, floor, in.times.doubt());
+  const auto in_doubt = std::find_if(rungs.begin(), rungs.end(), [](const Rung& rung) { return rung.provisional(); });
+  if (in_doubt != rungs.end() && in.times.doubt().empty())  // all are from the same rounds
+    rungs = measured_ladder(in, floor, std::string(in_doubt->doubt));
+  const auto at = [&](RungName name) -> Rung& { return rungs[static_cast<std::size_t>(name)]; };
   at(RungName::model_floor).bound = floor;
   const bool has_analytic = has_floors(in);
   if (has_analytic) {

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -46,6 +48,11 @@ struct BestRows {
   [[nodiscard]] std::array<const Measurement*, 5> all() const {
     return {bound.fastest, expected.fastest, bound.cold, expected.cold, least_work};
   }
+};
+
+/// The time of a row on an idle machine, without launches, and the interval around its p10.
+struct QuietTime {
+  Seconds p10{}, median{}, at_least{}, at_most{};
 };
 
 class RowTimes {
@@ -90,11 +97,11 @@ class RowTimes {
   [[nodiscard]] std::size_t most_rounds() const { return most_rounds_; }
   /// Whether any row is from a session, which times rounds; rows of 2019 and of other programs are not.
   [[nodiscard]] bool of_sessions() const { return of_sessions_; }
-  /// The least p10, without launches, in the rounds of any run for the row's layer in its cache state with the same
-  /// number of threads; the row's own if no run has one.
-  [[nodiscard]] Seconds quietest(const Measurement& row) const;
-  /// The same at the upper end of its interval.
-  [[nodiscard]] Seconds quietest_at_most(const Measurement& row) const;
+  /// The time of a row on an idle machine: that of the quietest rounds of any run for its layer in its cache state with
+  /// the same number of threads, or its own if that is lower or no run has such rounds.
+  [[nodiscard]] QuietTime quiet(const Measurement& row) const;
+  /// Why rounds that timed all layers together do not show the time on an idle machine; empty if they may.
+  [[nodiscard]] const std::string& doubt() const { return doubt_; }
   /// How often the selection timed the rows, long before the common rounds.
   [[nodiscard]] std::size_t visits() const { return visits_; }
   /// Time of a row in such a visit; its expected time if the visit does not count.
@@ -107,9 +114,6 @@ class RowTimes {
 
  private:
   using Place = std::tuple<std::string, CacheState, int>;  // a layer's signature, its cache state, threads
-  struct Quiet {
-    Seconds p10{}, at_most{};
-  };
   /// One run that timed all layers together.
   struct Together {
     std::map<std::string, BestRows> best{};
@@ -117,12 +121,16 @@ class RowTimes {
     std::size_t taken = 0;  ///< rounds, including those that do not count
     Seconds p10{};          ///< sum over the best rows
     std::string started{};
+    std::string doubt{};  ///< as `RowTimes::doubt`
   };
 
   void note_quiet(const Measurement& row);
   void count_visits();
   /// The session among these that counts, of those in the order in which they were started.
   [[nodiscard]] static std::vector<Together>::iterator quietest_of(std::vector<Together>& candidates);
+  /// What a call took at least on an idle machine, by its own samples, with launches.
+  [[nodiscard]] Seconds least_time(const Measurement& row) const;
+  [[nodiscard]] QuietTime own_time(const Measurement& row) const;
 
   std::map<std::string, BestRows> best_{};
   std::map<std::string, std::string> reasons_{};
@@ -136,7 +144,10 @@ class RowTimes {
   std::vector<std::size_t> rounds_{};
   std::size_t most_rounds_ = 0, taken_rounds_ = 0;
   bool of_sessions_ = false;
-  std::map<Place, Quiet> quiet_{};
+  std::map<Place, QuietTime> quiet_{};
+  std::set<const Measurement*> crowded_{};  ///< rows with several threads, while other processes used their processors
+  std::map<std::pair<std::string, CacheState>, Seconds> single_{};  ///< the least time of a layer with one thread
+  std::string doubt_{};
   double wander_ = 0;
   std::size_t visits_ = 0;
   double spread_ = 1;  ///< (median - p10) / p10 over the best rows with enough samples
@@ -144,23 +155,13 @@ class RowTimes {
 
 inline constexpr int days_of_week = 7;
 
-/// Days from 1970-01-01 to the date that an ISO 8601 text begins with; 0 for another text. (Hinnant, "chrono-Compatible
-/// Low-Level Date Algorithms", days_from_civil.)
+/// Days from 1970-01-01 to the date that an ISO 8601 text begins with; 0 for another text.
 [[nodiscard]] inline int day_number(const std::string& date) {
-  const auto number = [&](std::size_t at, std::size_t count) {
-    int value = 0;
-    for (std::size_t i = at; i < at + count; ++i) {
-      if (i >= date.size() || date[i] < '0' || date[i] > '9') return -1;
-      value = 10 * value + (date[i] - '0');
-    }
-    return value;
-  };
-  const int month = number(5, 2), day = number(8, 2);
-  if (number(0, 4) < 0 || month < 1 || month > 12 || day < 1) return 0;
-  const int year = number(0, 4) - (month <= 2 ? 1 : 0);
-  const int era = year / 400, of_era = year - era * 400;
-  const int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+  int year = 0;
+  unsigned month = 0, day = 0;
+  if (std::sscanf(date.c_str(), "%4d-%2u-%2u", &year, &month, &day) != 3) return 0;
+  const std::chrono::year_month_day read{std::chrono::year{year}, std::chrono::month{month}, std::chrono::day{day}};
+  return read.ok() ? std::chrono::sys_days{read}.time_since_epoch().count() : 0;
 }
 
 /// Whether the last two of some sessions agree with each other, within the tolerance, and both are slower than an older
@@ -172,6 +173,9 @@ template <class Iterator>
   const Seconds least = std::min(last, before);
   return std::max(last, before) <= least * (1 + default_tolerance) && least > older * (1 + default_tolerance);
 }
+
+/// Other processes may keep this much of a processor busy: what an idle system does by itself.
+inline constexpr double few_others = 0.05;
 
 using RowsOfLayers = std::map<std::string, std::vector<const Measurement*>>;
 
@@ -258,6 +262,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
       const auto [least, is_first] = timed_.try_emplace(row.name(), row.p10);
       if (!is_first) least->second = std::min(least->second, row.p10);
       of_sessions_ = of_sessions_ || is_of_session(row);
+      if (row.threads > 1 && run.others > few_others) crowded_.insert(&row);
       note_quiet(row);
       if (has_rounds(row)) timed.emplace(row.signature, row.cache);
     }
@@ -279,8 +284,12 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
     for (const auto& [signature, of_layer] : rows) {
       const BestRows& best = together.best[signature] = best_of(of_layer);
       together.p10 += without_launch(*best.bound.fastest, best.bound.fastest->p10);
-      for (const auto* row : best.all())
+      for (const auto* row : best.all()) {
         if (row) count = std::min(count, row->rounds_s.size());
+        if (crowded_.contains(row))
+          together.doubt =
+              "other processes used " + std::to_string(std::lround(100 * run.others)) + " % of a processor";
+      }
     }
     together.taken = count;
     together.started = run.started;
@@ -290,6 +299,8 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
     if (together.rounds.size() >= least_rounds) candidates.push_back(std::move(together));
   }
   if (!candidates.empty()) {
+    const auto is_doubtful = [](const Together& each) { return !each.doubt.empty(); };
+    if (!std::all_of(candidates.begin(), candidates.end(), is_doubtful)) std::erase_if(candidates, is_doubtful);
     auto quietest = quietest_of(candidates);
     const int day = day_number(quietest->started);
     const auto is_later = [day](const std::string& started) { return day_number(started) - day >= days_of_week; };
@@ -310,20 +321,29 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
                            .newest = candidates.back().started,
                            .contested = std::next(later) == candidates.end()};
     }
+    doubt_ = std::move(quietest->doubt);
     best_ = std::move(quietest->best);
     rounds_ = std::move(quietest->rounds);
     taken_rounds_ = quietest->taken;
     count_visits();
-    return;
+  } else {
+    for (const auto& [signature, rows] : all) best_[signature] = best_of(rows);
   }
   Seconds p10{}, median{};
-  for (const auto& [signature, rows] : all) {
-    const Measurement& row = *(best_[signature] = best_of(rows)).expected.fastest;
+  for (const auto& [signature, best] : best_) {
+    const Measurement& row = *best.expected.fastest;
     if (!has_spread(row)) continue;
     p10 += row.p10;
     median += row.median;
   }
   if (p10.value > 0) spread_ = std::max(least_spread, (median - p10) / p10);
+  for (const auto& [signature, rows] : all)
+    for (const auto* row : rows) {
+      if (row->threads > 1) continue;
+      const Seconds least = least_time(*row);
+      auto [at, added] = single_.try_emplace({signature, row->cache}, least);
+      if (!added) at->second = std::min(at->second, least);
+    }
 }
 
 inline std::vector<RowTimes::Together>::iterator RowTimes::quietest_of(std::vector<Together>& candidates) {
@@ -347,24 +367,44 @@ inline std::vector<Measurement> RowTimes::ended(const std::string& signature) co
 }
 
 inline void RowTimes::note_quiet(const Measurement& row) {
-  if (row.contended || sorted_finite(row.rounds_s).size() < rounds_for_spread) return;
+  if (row.contended || crowded_.contains(&row) || sorted_finite(row.rounds_s).size() < rounds_for_spread) return;
   const Timing timing = timing_of_session(row);
+  const double noise = timing.noise.value_or(0);
   const Seconds p10 = without_launch(row, timing.p10);
-  const Quiet quiet{.p10 = p10, .at_most = p10 * (1 + timing.noise.value_or(0))};
+  const QuietTime quiet{.p10 = p10,
+                        .median = without_launch(row, timing.median),
+                        .at_least = p10 * std::max(0.0, 1 - noise),
+                        .at_most = p10 * (1 + noise)};
   auto [at, added] = quiet_.try_emplace({row.signature, row.cache, row.threads}, quiet);
   if (!added && p10 < at->second.p10) at->second = quiet;
 }
 
-inline Seconds RowTimes::quietest(const Measurement& row) const {
-  const auto found = quiet_.find({row.signature, row.cache, row.threads});
-  const Seconds own = without_launch(row, row.p10);
-  return found == quiet_.end() ? own : std::min(own, found->second.p10);
+inline Seconds RowTimes::least_time(const Measurement& row) const {
+  return row.contended ? row.at_least : row.p10 * std::max(0.0, 1 - timing_of_session(row).noise.value_or(spread_));
 }
 
-inline Seconds RowTimes::quietest_at_most(const Measurement& row) const {
+inline QuietTime RowTimes::own_time(const Measurement& row) const {
+  const Seconds p10 = without_launch(row, row.p10);
+  QuietTime own{.p10 = p10, .median = p10, .at_least = without_launch(row, least_time(row)), .at_most = row.at_most};
+  // Several threads may be as slow as one while another process has a processor, and are no faster than all together.
+  const auto single = single_.find({row.signature, row.cache});
+  const std::optional<Seconds> shared =
+      row.threads > 1 && single != single_.end() ? std::optional(single->second / row.threads) : std::nullopt;
+  if (row.contended) {
+    if (shared) own.at_least = std::min(p10, std::max(own.at_least, *shared));
+    own.at_most = std::max(p10, without_launch(row, row.at_most));
+    return own;
+  }
+  own.median = counted_time(row);
+  own.at_most = p10 + (p10 - own.at_least);
+  if (crowded_.contains(&row)) own.at_least = std::min(own.at_least, shared.value_or(p10 / row.threads));
+  return own;
+}
+
+inline QuietTime RowTimes::quiet(const Measurement& row) const {
+  const QuietTime own = own_time(row);
   const auto found = quiet_.find({row.signature, row.cache, row.threads});
-  const Seconds own = without_launch(row, row.p10);
-  return found == quiet_.end() ? own : std::min(own, found->second.at_most);
+  return found == quiet_.end() || own.p10 < found->second.p10 ? own : found->second;
 }
 
 inline void RowTimes::count_visits() {

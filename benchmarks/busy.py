@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether bounds that are measured on a busy machine hold: compares them with those of an idle one.
+
+  benchmarks/busy.py QUIET.json [--models MODEL.onnx...] [--kinds loops,one,memory,compiler,quota] [--budget 45s]
+
+QUIET.json: a document of `benanza bound --json` of the same models, measured on this machine while it was idle. For each model and each kind of
+disturbance, `benanza bound` measures with an empty database while the disturbance runs. Kinds:
+
+  loops     an endless loop on every processor
+  one       an endless loop on the last processor
+  memory    a process that copies 256 MiB in a loop
+  compiler  a C++ compiler that compiles a large source in a loop
+  quota     a control group that grants half a processor (needs root)
+
+Prints, for `library_fused`, the quiet value, the busy one with its interval, their ratio, and whether the interval contains the quiet value. The last
+lines count, for each kind, how many values are within 15 % and how many intervals contain the quiet value. Exit code 1 if fewer than nine of ten do.
+"""
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROGRAM = ROOT / "build" / "release" / "benanza"
+RUNG = "library_fused"
+WANTED_DISTANCE, WANTED_SHARE = 0.15, 0.9
+LOOP = "while True: pass"
+COPY = "a = bytearray(1 << 28)\nb = memoryview(bytearray(1 << 28))\nwhile True: a[:] = b"
+SOURCE = "#include <regex>\n#include <map>\nstd::map<std::string, std::regex> a;\n"
+
+
+def child(*command, cpu=None):
+    """A process of its own group, on one processor if `cpu` is given."""
+    def start():
+        os.setsid()
+        if cpu is not None:
+            os.sched_setaffinity(0, {cpu})
+    return subprocess.Popen(command, preexec_fn=start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def disturbance(kind, folder):
+    """Yields the words in front of the command that is measured."""
+    cpus = sorted(os.sched_getaffinity(0))
+    prefix, children, group = [], [], None
+    if kind == "loops":
+        children = [child(sys.executable, "-c", LOOP, cpu=cpu) for cpu in cpus]
+    elif kind == "one":
+        children = [child(sys.executable, "-c", LOOP, cpu=cpus[-1])]
+    elif kind == "memory":
+        children = [child(sys.executable, "-c", COPY)]
+    elif kind == "compiler":
+        source = folder / "source.cpp"
+        source.write_text(SOURCE)
+        children = [child("sh", "-c", f"while true; do c++ -O2 -c {source} -o {folder}/source.o; done")]
+    elif kind == "quota":
+        group = pathlib.Path("/sys/fs/cgroup/benanza-busy")
+        group.mkdir(exist_ok=True)
+        (group / "cpu.max").write_text("50000 100000")
+        prefix = ["sh", "-c", f"echo $$ > {group}/cgroup.procs && exec \"$@\"", "sh"]
+    try:
+        yield prefix
+    finally:
+        for process in children:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if group:
+            group.rmdir()
+
+
+def measure(model, kind, budget):
+    with tempfile.TemporaryDirectory() as folder, disturbance(kind, pathlib.Path(folder)) as prefix:
+        result = pathlib.Path(folder) / "bound.json"
+        command = [*prefix, PROGRAM, "bound", model, "--database", pathlib.Path(folder) / "results", "--budget", budget, "--quiet", "--json", result]
+        subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+        return json.loads(result.read_text())["models"][0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("quiet")
+    parser.add_argument("--models", nargs="+")
+    parser.add_argument("--kinds", default="loops,one,memory,compiler,quota")
+    parser.add_argument("--budget", default="45s")
+    arguments = parser.parse_args()
+    quiet = {model["model"]: model for model in json.loads(pathlib.Path(arguments.quiet).read_text())["models"]}
+    models = arguments.models or [model["file"] for model in quiet.values()]
+    good = True
+    for kind in arguments.kinds.split(","):
+        near = held = count = 0
+        for file in models:
+            model = measure(file, kind, arguments.budget)
+            expected, bound = quiet[model["model"]]["bounds_ms"][RUNG], model["bounds_ms"][RUNG]
+            count += 1
+            if bound is None or expected is None:
+                print(f"{kind:9} {model['model'][:26]:26} no value: {model['missing'][:1]}", flush=True)
+                continue
+            half = model["uncertainty"][RUNG]
+            of_quiet = quiet[model["model"]]["uncertainty"][RUNG]
+            contains = abs(bound - expected) <= (half ** 2 * bound ** 2 + of_quiet ** 2 * expected ** 2) ** 0.5
+            near += abs(bound / expected - 1) <= WANTED_DISTANCE
+            held += contains
+            reason = model.get("provisional", {}).get(RUNG, "")
+            print(f"{kind:9} {model['model'][:26]:26} quiet {expected:9.4g} ms  busy {bound:9.4g} ms +- {half:6.1%}  ratio {bound / expected:5.2f}  "
+                  f"{'contains' if contains else 'MISSES'}  {reason}", flush=True)
+        print(f"{kind}: {near} of {count} within {WANTED_DISTANCE:.0%}, {held} of {count} intervals contain the quiet value")
+        good = good and near >= WANTED_SHARE * count and held >= WANTED_SHARE * count
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
