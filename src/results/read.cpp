@@ -245,7 +245,7 @@ class Reader {
       row_ = number;
       try {
         row.name = row.run_name;
-        row.samples = row.repetitions;
+        row.samples.reset();  // one figure shows no spread
         row.repetitions = 1;
         if (const auto found = variation_.find(std::string(row.run_name)); found != variation_.end())
           row.cv = found->second;
