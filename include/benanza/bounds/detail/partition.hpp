@@ -14,7 +14,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace benanza::detail {
@@ -121,24 +124,34 @@ inline Status worst(const std::vector<Part>& parts) {
   return status;
 }
 
-/// A partial solution for the members [0, i) of a group.
+/// A partial solution for the members [0, i) of a group: a shorter one, and the parts behind it.
 struct Prefix {
   bool reachable = false;
   Seconds time{};
+  std::size_t shorter = 0;  ///< members of the shorter one
   std::vector<Part> parts{};
 };
 
 /// Layers that were never measured count with their floor, so that a partial bound is still a bound.
 inline bool better(const Prefix& a, const Prefix& b) { return !b.reachable || a.time < b.time; }
 
+/// A solution with these parts behind that for the first `members`.
 template <class TimeOf>
-Prefix extend(const Prefix& prefix, const std::vector<Part>& parts, const TimeOf& time_of_part) {
-  Prefix next = prefix;
-  for (const auto& part : parts) {
-    next.time += time_of_part(part);
-    next.parts.push_back(part);
-  }
+Prefix extend(const std::vector<Prefix>& prefixes, std::size_t members, std::vector<Part> parts,
+              const TimeOf& time_of_part) {
+  Prefix next{.reachable = true, .time = prefixes[members].time, .shorter = members, .parts = std::move(parts)};
+  for (const auto& part : next.parts) next.time += time_of_part(part);
   return next;
+}
+
+/// All parts of the longest one, in order.
+inline std::vector<Part> parts_of(std::vector<Prefix> prefixes) {
+  std::vector<std::size_t> ends;
+  for (std::size_t end = prefixes.size() - 1; end > 0; end = prefixes[end].shorter) ends.push_back(end);
+  std::vector<Part> all;
+  for (std::size_t i = ends.size(); i-- > 0;)
+    for (Part& part : prefixes[ends[i]].parts) all.push_back(std::move(part));
+  return all;
 }
 
 inline bool has_arithmetic_floor(const Layer& layer, const Ceilings& ceilings) {
@@ -205,12 +218,16 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
       flops = std::min(flops, least_of(at.needed.flops, at.layer, at.absorbed, floors.direct).value);
       direct_flops = std::min(direct_flops, at.needed.flops.value);
     }
+    std::multimap<std::size_t, const Piece*> pieces;  // by their first member
+    for (const Piece& piece : at.pieces) pieces.emplace(piece.first, &piece);
     bool untried = false;
     std::size_t node = 0;
     for (std::size_t i = 0; i < at.members.size(); ++i) {
       if (done[i].reachable) {
-        for (const auto& piece : at.pieces) {
-          if (piece.first != i) continue;
+        bool is_replaced = false;
+        for (auto [next_piece, end] = pieces.equal_range(i); next_piece != end; ++next_piece) {
+          const Piece& piece = *next_piece->second;
+          is_replaced = is_replaced || piece.count == 1;
           Part part = make_part(
               piece.layer, times, floors.ceilings,
               piece.count == at.members.size() ? whole : layer_floor(piece.layer, floors.ceilings, !floors.direct));
@@ -223,8 +240,8 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
           }
           if (part.status == Status::modelled && !times.analytic() && piece.count > 1)
             continue;  // no library runs this group as one call: its parts bound it
-          const Prefix next = extend(done[i], {part}, time_of_part);
-          if (better(next, done[i + piece.count])) done[i + piece.count] = next;
+          Prefix next = extend(done, i, {std::move(part)}, time_of_part);
+          if (better(next, done[i + piece.count])) done[i + piece.count] = std::move(next);
         }
         auto alone = single_plan.parts[at.members[i]];
         for (auto& part : alone) {
@@ -232,14 +249,14 @@ inline FormPlan plan_fused(const LayerGraph& fused, const LayerGraph& single, co
           part.first = i;
         }
         if (is_free(at.layer)) alone.clear();  // movement that the layers around it do themselves
-        if (!at.replaces(i)) {
-          const Prefix next = extend(done[i], alone, time_of_part);
-          if (better(next, done[i + 1])) done[i + 1] = next;
+        if (!is_replaced) {
+          Prefix next = extend(done, i, std::move(alone), time_of_part);
+          if (better(next, done[i + 1])) done[i + 1] = std::move(next);
         }
       }
       node += single.layers[at.members[i]].nodes.size();
     }
-    plan.parts.push_back(done.back().parts);
+    plan.parts.push_back(parts_of(std::move(done)));
     plan.status.push_back(untried ? Status::missing : worst(plan.parts.back()));
     plan.whole_floors.push_back(whole);
     plan.floors.push_back(floor);
