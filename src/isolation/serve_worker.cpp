@@ -45,7 +45,7 @@ int serve_worker(const std::filesystem::path& folder, Backends all, const MakeFi
     return code;
   };
   try {
-    const InterruptWatch interrupt;
+    const InterruptWatch interrupt(SecondInterrupt::is_ignored);
     supervised.emplace(folder);
     Request request = read_request(folder);
     if (request.measures) {

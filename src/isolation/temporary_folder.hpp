@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TemporaryFolder: a folder of this process that is removed with the object.
+// TemporaryFolder: a folder of this process that is removed with the object; of a process that was killed, by the next
+// one that makes such a folder.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +18,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_{};
+  int lock_ = -1;  ///< of the file `owner` in the folder, held while this process lives
 };
 
 }  // namespace benanza::bench

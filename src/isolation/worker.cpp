@@ -6,6 +6,7 @@
 #include "temporary_folder.hpp"
 #include <benanza/detail/running_clock.hpp>
 #include <benanza/error.hpp>
+#include <benanza/isolation/interrupt.hpp>
 #include <benanza/isolation/worker.hpp>
 
 #include <poll.h>
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <limits>
+#include <mutex>
 #include <sys/stat.h>
 #include <system_error>
 #include <thread>
@@ -86,8 +88,11 @@ class Watch {
   [[nodiscard]] End run(std::vector<std::string> command) {
     command.push_back(folder_.string());
     ChildProcess child(command);
+    const LastWords last_words([&] { keep_last(child); });
     std::string killed;
-    for (bool asked_to_stop = false; !child.ended(); pipe_.wait()) {
+    for (bool asked_to_stop = false;; pipe_.wait()) {
+      const std::scoped_lock lock(mutex_);
+      if (child.ended()) break;
       pass_on();
       if (options_.stop.stop_requested() && !std::exchange(asked_to_stop, true)) child.send(SIGTERM);
       if (!killed.empty()) continue;
@@ -99,6 +104,23 @@ class Watch {
   }
 
  private:
+  /// Gives the child a moment to end as it was asked to, keeps what it has written, and leaves nothing behind.
+  void keep_last(ChildProcess& child) {
+    constexpr Seconds grace{2};
+    mutex_.lock();  // for good: the process ends
+    const Clock::time_point begin = Clock::now();
+    child.send(SIGTERM);
+    while (!child.ended() && since(begin) < grace) {
+      pass_on();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (!child.ended()) child.send(SIGKILL);
+    pass_on();
+    if (std::filesystem::exists(run_of(folder_))) keep();
+    std::error_code none;
+    std::filesystem::remove_all(folder_, none);
+  }
+
   /// Passes on what the child has reported since the last call.
   void pass_on() {
     if (options_.progress) {
@@ -166,6 +188,7 @@ class Watch {
   const detail::RunningClock& clock_;
   MappedState state_;
   WakePipe pipe_;
+  std::mutex mutex_{};  ///< held by the thread that looks after the child
   std::uint64_t progress_seen_ = 0, beats_seen_ = 0;
   Seconds last_sign_ = clock_.now();
   bool keeping_ = true;

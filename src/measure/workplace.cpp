@@ -116,7 +116,7 @@ std::vector<CeilingRow> Workplace::usual_memory() const {
 bool Workplace::over(Seconds until) const { return options_.stop.stop_requested() || elapsed() >= until; }
 
 void Workplace::keep(std::span<const TuningTask> tasks) {
-  if (!options_.keep || !keeping_ || elapsed() < next_keep_) return;
+  if (!options_.keep || !keeping_ || (elapsed() < next_keep_ && !options_.stop.stop_requested())) return;
   const Seconds start = elapsed();
   Run run;
   run.rows = finished_rows(tasks, sampler_);

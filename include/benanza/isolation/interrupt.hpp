@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <thread>
 
@@ -14,14 +16,33 @@ namespace benanza::bench {
 /// The signals that end a session cleanly: SIGINT, and SIGTERM and SIGHUP unless they are ignored (nohup).
 [[nodiscard]] sigset_t interrupts();
 
+/// What remains to be done if a second interrupt ends the process while this lives: in a thread of its own, while the
+/// others go on.
+class LastWords {
+ public:
+  explicit LastWords(std::function<void()> words);
+  ~LastWords();
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+
+ private:
+  std::function<void()> words_;
+};
+
+/// What a second SIGINT does.
+enum class SecondInterrupt : std::uint8_t {
+  ends_process,  ///< after the LastWords that live
+  is_ignored     ///< for a child, which its parent ends
+};
+
 /// While it lives, `interrupts` are blocked in the calling thread and in the threads that it starts; a thread of the
-/// watch's own receives them. The first one requests a stop; a SIGINT after it ends the process (closing terminals and
-/// time limits send the others more than once). Make it before the threads that measure. The thread that made it must
-/// destroy it.
+/// watch's own receives them. The first one requests a stop; a SIGINT after it does what `second` says (closing
+/// terminals and time limits send the others more than once). Make it before the threads that measure. The thread that
+/// made it must destroy it.
 class InterruptWatch {
  public:
   /// Throws std::system_error if no thread can be started.
-  InterruptWatch();
+  explicit InterruptWatch(SecondInterrupt second = SecondInterrupt::ends_process);
   ~InterruptWatch();
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
@@ -45,6 +66,7 @@ class InterruptWatch {
   void watch();
 
   std::stop_source stop_{};
+  SecondInterrupt second_;
   std::atomic<bool> ending_{false};
   std::atomic<int> signal_{0};
   Block block_{};
