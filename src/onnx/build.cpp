@@ -20,6 +20,8 @@ namespace {
 constexpr std::array random_operators{"Bernoulli",        "Multinomial",   "RandomNormal",
                                       "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
+constexpr std::size_t least_visits = 50'000, visits_per_node = 20;
+
 std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
 
 onnx::TypeProto type_of(const Value& value) { return make_type(value.type, value.dims); }
@@ -46,8 +48,12 @@ Tensor tensor_of(const Value& value) { return {.type = value.type, .dims = value
 
 }  // namespace
 
-Builder::Builder(const onnx::ModelProto& model, const Binding& binding, const History* before, History* record)
-    : model_(model), binding_(binding), before_(before), record_(record) {
+Visits::Visits(const onnx::ModelProto& model)
+    : nodes(node_count(model.graph())), more(least_visits + visits_per_node * nodes) {}
+
+Builder::Builder(const onnx::ModelProto& model, const Binding& binding, Visits& visits, const History* before,
+                 History* record)
+    : model_(model), binding_(binding), visits_(visits), before_(before), record_(record) {
   for (const auto& import : model.opset_import())
     opsets_[canonical_domain(import.domain())] = static_cast<int>(import.version());
 }
@@ -126,6 +132,10 @@ void Builder::walk(Scope& scope) {
   for (const auto& node : scope.source.node()) {
     try {
       if (is_pass && node.output_size() > 0 && scope.parent->ids.contains(node.output(0))) continue;
+      if (visited_ >= visits_.nodes) {
+        if (visits_.more == 0) throw LocatedError("its loops grow to more than " + std::to_string(visited_) + " nodes");
+        --visits_.more;
+      }
       visit(scope, node);
       ++visited_;
     } catch (const LocatedError&) {

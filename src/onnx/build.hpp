@@ -33,10 +33,19 @@ struct LocatedError : InputError {
   bool of_shapes;  ///< it was a ShapeError
 };
 
+/// How many nodes an import may visit more often than once in each pass over the file. A loop whose passes change sizes
+/// is visited for each pass, and each level of nested loops doubles the visits.
+struct Visits {
+  std::size_t nodes = 0;  ///< of the file, with those of its bodies
+  std::size_t more = 0;   ///< visits that are left for all passes together
+
+  explicit Visits(const onnx::ModelProto& model);
+};
+
 class Builder {
  public:
   /// `before` is what a pass at the file's own batch has recorded; that pass fills `record`.
-  Builder(const onnx::ModelProto& model, const Binding& binding, const History* before = nullptr,
+  Builder(const onnx::ModelProto& model, const Binding& binding, Visits& visits, const History* before = nullptr,
           History* record = nullptr);
 
   [[nodiscard]] Graph build();
@@ -174,11 +183,12 @@ class Builder {
 
   const onnx::ModelProto& model_;
   const Binding& binding_;
+  Visits& visits_;
   const History* before_;
   History* record_;
   Frame root_{};
-  int depth_ = 0;
-  std::int64_t channel_block_ = 0;                                         ///< 0 if not determined yet
+  int depth_ = 0, loops_ = 0;       ///< bodies and loops that enclose what is visited
+  std::int64_t channel_block_ = 0;  ///< 0 if not determined yet
   std::unordered_map<const onnx::GraphProto*, std::string> impossible_{};  ///< why the shapes of branches do not fit
   std::size_t visited_ = 0;
   std::vector<std::int64_t> sizes_at_error_{};

@@ -15,7 +15,22 @@
 namespace benanza::importer {
 namespace {
 
-constexpr int deepest_body = 24;
+constexpr int deepest_body = 24, deepest_loop = 8;
+
+/// A loop that encloses what is visited while this exists. Each level doubles the time of an analysis.
+class Level {
+ public:
+  explicit Level(int& loops) : loops_(loops) {
+    if (loops >= deepest_loop) throw InputError("loops are nested more than " + std::to_string(deepest_loop) + " deep");
+    ++loops;
+  }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+  ~Level() { --loops_; }
+
+ private:
+  int& loops_;
+};
 
 std::optional<std::int64_t> scalar_of(const Frame& frame, const std::optional<ValueId>& id) {
   if (!id) return std::nullopt;
@@ -198,6 +213,7 @@ std::optional<std::int64_t> Builder::trip_count(const Step& step) {
 // outputs.
 void Builder::visit_loop(Step& step) {
   const auto& body = body_of(step, "body");
+  const Level level(loops_);
   if (step.inputs.size() < 2) throw InputError("expected a trip count and a condition");
   const auto carried = static_cast<int>(step.inputs.size()) - 2;
   if (body.input_size() != carried + 2)
@@ -246,6 +262,7 @@ void Builder::finish_loop(Step& step, const Frame& frame) {
 // loops.
 void Builder::visit_scan(Step& step) {
   const auto& body = body_of(step, "body");
+  const Level level(loops_);
   Frame& outer = step.scope.frame;
   const bool batched = step.node.opset < 9;
   const std::size_t skipped = batched ? 1 : 0;

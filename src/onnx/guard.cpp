@@ -5,32 +5,83 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string_view>
+#include <vector>
 
 namespace benanza::importer {
 namespace {
 
 // Products of two larger numbers would overflow.
 constexpr std::int64_t largest = std::int64_t{1} << 31;
+constexpr std::int64_t highest_rank = 64;
+constexpr std::int64_t most_outputs = std::int64_t{1} << 16;  // a rule creates that many
 
 struct Limit {
   std::string_view attribute;
   std::int64_t least;
+  std::int64_t most = largest;
 };
 
 constexpr std::array limits{
-    Limit{"blocksize", 1},      Limit{"dilations", 1},         Limit{"group", 1},
-    Limit{"hidden_size", 1},    Limit{"kernel_shape", 1},      Limit{"kv_num_heads", 1},
-    Limit{"num_groups", 1},     Limit{"num_heads", 1},         Limit{"num_outputs", 1},
-    Limit{"output_padding", 0}, Limit{"output_shape", 0},      Limit{"pads", -largest},
-    Limit{"q_num_heads", 1},    Limit{"scan_input_axes", -64}, Limit{"scan_output_axes", -64},
+    Limit{"axes", -highest_rank, highest_rank},
+    Limit{"axis", -highest_rank, highest_rank},
+    Limit{"batch_dims", 0, highest_rank},
+    Limit{"blocksize", 1},
+    Limit{"dilations", 1},
+    Limit{"group", 1},
+    Limit{"hidden_size", 1},
+    Limit{"kernel_shape", 1},
+    Limit{"kv_num_heads", 1},
+    Limit{"num_groups", 1},
+    Limit{"num_heads", 1},
+    Limit{"num_outputs", 1, most_outputs},
+    Limit{"output_padding", 0},
+    Limit{"output_shape", 0},
+    Limit{"pads", -largest},
+    Limit{"q_num_heads", 1},
+    Limit{"scan_input_axes", -highest_rank, highest_rank},
+    Limit{"scan_output_axes", -highest_rank, highest_rank},
     Limit{"strides", 1},
 };
 
-void check(std::string_view what, std::int64_t value, std::int64_t least) {
-  if (value < least || value > largest)
+void check(std::string_view what, std::int64_t value, std::int64_t least, std::int64_t most = largest) {
+  if (value < least || value > most)
     throw InputError(std::string(what) + " holds " + std::to_string(value) + ", expected " + std::to_string(least) +
-                     " to " + std::to_string(largest));
+                     " to " + std::to_string(most));
+}
+
+/// The library accepts a list of another length, and numbers that occur twice.
+void check_permutation(const Node& node, std::span<const Value* const> inputs) {
+  const auto found = node.attributes.find("perm");
+  if (found == node.attributes.end() || inputs.empty() || inputs[0] == nullptr) return;
+  const auto perm = node.attribute<std::vector<std::int64_t>>("perm", {});
+  std::vector<std::int64_t> axes(inputs[0]->dims.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (!std::is_permutation(perm.begin(), perm.end(), axes.begin(), axes.end()))
+    throw InputError("attribute 'perm' does not order the " + std::to_string(axes.size()) + " axes of input 0");
+}
+
+/// The library's rule for Einsum never ends if a term has anything but letters and one "...".
+void check_equation(const Node& node) {
+  std::string equation = node.attribute<std::string>("equation", "");
+  std::erase(equation, ' ');
+  bool dots = false;  // in this term
+  for (std::size_t i = 0; i < equation.size(); ++i) {
+    const char c = equation[i];
+    if (c == ',') {
+      dots = false;
+    } else if (equation.compare(i, 2, "->") == 0) {
+      dots = false;
+      ++i;
+    } else if (equation.compare(i, 3, "...") == 0 && !dots) {
+      dots = true;
+      i += 2;
+    } else if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) {
+      throw InputError("attribute 'equation' has '" + equation.substr(i, 1) + "' at place " + std::to_string(i) +
+                       ", expected letters and at most one '...' in each term");
+    }
+  }
 }
 
 struct InputOf {
@@ -44,7 +95,8 @@ constexpr std::array shapes{InputOf{"AffineGrid", 1},      InputOf{"CenterCropPa
                             InputOf{"ConstantOfShape", 0}, InputOf{"Expand", 1},        InputOf{"MaxUnpool", 2},
                             InputOf{"Reshape", 1},         InputOf{"Resize", 1},        InputOf{"Resize", 2},
                             InputOf{"Resize", 3},          InputOf{"Tile", 1},          InputOf{"Upsample", 1}};
-constexpr std::int64_t highest_rank = 64;
+// Constant inputs that are an axis of input 0.
+constexpr std::array axis_inputs{InputOf{"CumProd", 1}, InputOf{"CumSum", 1}};
 
 // Ranks that rules assume without a check: at least `least`, and equal to that of input `as` if that is another input.
 struct RankOf {
@@ -66,18 +118,28 @@ constexpr std::array ranks{
 }  // namespace
 
 void guard_node(const Node& node, std::span<const Value* const> inputs) {
-  for (const auto& [attribute, least] : limits) {
+  for (const auto& [attribute, least, most] : limits) {
     const auto found = node.attributes.find(attribute);
     if (found == node.attributes.end()) continue;
     const std::string what = "attribute '" + std::string(attribute) + "'";
-    if (const auto* one = std::get_if<std::int64_t>(&found->second)) check(what, *one, least);
+    if (const auto* one = std::get_if<std::int64_t>(&found->second)) check(what, *one, least, most);
     if (const auto* many = std::get_if<std::vector<std::int64_t>>(&found->second))
-      for (const auto value : *many) check(what, value, least);
+      for (const auto value : *many) check(what, value, least, most);
   }
   if (!node.domain.empty()) return;  // an operator of the same name elsewhere has other inputs
+  if (node.op_type == "Einsum") check_equation(node);
+  if (node.op_type == "Transpose") check_permutation(node, inputs);
   for (const auto& [op_type, input] : divisors)
     if (node.op_type == op_type && input < inputs.size() && inputs[input] != nullptr && inputs[input]->literal)
       for (const auto value : inputs[input]->literal->ints) check("input " + std::to_string(input), value, 1);
+  for (const auto& [op_type, input] : axis_inputs) {
+    if (node.op_type != op_type || input >= inputs.size() || inputs[0] == nullptr || inputs[input] == nullptr ||
+        !inputs[input]->literal)
+      continue;
+    const auto rank = static_cast<std::int64_t>(inputs[0]->dims.size());
+    for (const auto value : inputs[input]->literal->ints)
+      check("input " + std::to_string(input), value, -rank, rank - 1);
+  }
   for (const auto& [op_type, input, least, as] : ranks) {
     if (node.op_type != op_type || input >= inputs.size() || inputs[input] == nullptr) continue;
     const std::size_t rank = inputs[input]->dims.size();

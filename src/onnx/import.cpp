@@ -33,7 +33,7 @@ onnx::ModelProto& parse(const std::filesystem::path& path, bool with_places, goo
 class Importer {
  public:
   Importer(const onnx::ModelProto& model, const std::filesystem::path& file, const ImportOptions& options)
-      : model_(model), file_(file), options_(options) {}
+      : model_(model), file_(file), options_(options), visits_(model) {}
 
   [[nodiscard]] Graph run() {
     const importer::Binding binding = importer::bind_inputs(model_.graph(), options_);
@@ -61,12 +61,12 @@ class Importer {
     importer::History history;
     if (binding.old_batch) try {
         const importer::Binding old = importer::at_old_batch(binding, options, model_.graph());
-        if (old.unbound.empty()) (void)importer::Builder(model_, old, nullptr, &history).build();
+        if (old.unbound.empty()) (void)importer::Builder(model_, old, visits_, nullptr, &history).build();
       } catch (const Error&) {
         // The file's own batch shows what is frozen. If the model does not work with it, there is no such information.
         history.clear();
       }
-    importer::Builder builder(model_, binding, history.empty() ? nullptr : &history);
+    importer::Builder builder(model_, binding, visits_, history.empty() ? nullptr : &history);
     try {
       Graph graph = builder.build();
       trial = {.fits = true, .nodes = builder.visited(), .outputs = outputs_as_declared(graph)};
@@ -165,6 +165,7 @@ class Importer {
   const onnx::ModelProto& model_;
   const std::filesystem::path& file_;
   const ImportOptions& options_;
+  importer::Visits visits_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <benanza/error.hpp>
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -21,9 +22,11 @@
 namespace benanza::importer {
 namespace {
 
-// A function may call another one twice, which calls another one twice, and so on: inlining a small file could grow
-// without bound.
-constexpr std::int64_t most_inlined_nodes = 4'000'000;
+// A function may call another one twice, which calls another one twice, and so on, or hand on an attribute that it uses
+// twice: inlining a small file could grow without bound. What inlining adds, in bytes of the file format: a constant,
+// and a multiple of the file's structure.
+constexpr std::size_t least_added = std::size_t{1} << 20;
+constexpr std::size_t most_added = 50;
 
 /// The start of the doc_string of a node with an own version, which follows. Nothing else can be there, since the
 /// pre-scan drops all documentation.
@@ -42,41 +45,34 @@ FunctionKey function_key(const onnx::NodeProto& node) {
   return {short_domain(node.domain()), node.op_type(), node.overload()};
 }
 
-class FunctionSizes {
+/// Refuses functions that call themselves.
+class FunctionCalls {
  public:
-  explicit FunctionSizes(onnx::ModelProto& model) {
+  explicit FunctionCalls(onnx::ModelProto& model) {
     for (auto& function : *model.mutable_functions()) functions_[function_key(function)] = &function;
   }
 
-  /// Number of nodes after inlining.
-  std::int64_t count(NodeList& nodes) {
-    std::int64_t total = 0;
+  void check(NodeList& nodes) {
     for (auto& node : nodes) {
-      total += 1;
-      const auto function = functions_.find(function_key(node));
-      if (function != functions_.end()) total += of(function->first, *function->second);
-      for_each_body(node, [&](onnx::GraphProto& body) { total += count(*body.mutable_node()); });
-      if (total > most_inlined_nodes)
-        throw InputError("its functions grow to more than " + std::to_string(most_inlined_nodes) + " nodes");
+      if (const auto found = functions_.find(function_key(node)); found != functions_.end())
+        check(found->first, *found->second);
+      for_each_body(node, [&](onnx::GraphProto& body) { check(*body.mutable_node()); });
     }
-    return total;
   }
 
  private:
-  std::int64_t of(const FunctionKey& key, onnx::FunctionProto& function) {
-    if (const auto known = sizes_.find(key); known != sizes_.end()) return known->second;
+  void check(const FunctionKey& key, onnx::FunctionProto& function) {
+    if (checked_.contains(key)) return;
     if (!open_.insert(key).second)
       throw InputError("function '" + std::get<0>(key) + "." + std::get<1>(key) + "' calls itself");
     if (open_.size() > 256) throw InputError("functions are nested more than 256 deep");
-    const std::int64_t size = count(*function.mutable_node());
+    check(*function.mutable_node());
     open_.erase(key);
-    sizes_[key] = size;
-    return size;
+    checked_.insert(key);
   }
 
   std::map<FunctionKey, onnx::FunctionProto*> functions_{};
-  std::map<FunctionKey, std::int64_t> sizes_{};
-  std::set<FunctionKey> open_{};
+  std::set<FunctionKey> checked_{}, open_{};
 };
 
 using VersionOfDomain = std::unordered_map<std::string, std::int64_t>;
@@ -89,7 +85,8 @@ VersionOfDomain imported_versions(const google::protobuf::RepeatedPtrField<onnx:
 
 class FunctionInliner {
  public:
-  explicit FunctionInliner(onnx::ModelProto& model) : imported_(imported_versions(model.opset_import())) {
+  explicit FunctionInliner(onnx::ModelProto& model)
+      : imported_(imported_versions(model.opset_import())), most_(least_added + most_added * model.ByteSizeLong()) {
     for (const auto& function : model.functions()) functions_[function_key(function)] = &function;
     note_names(*model.mutable_graph());
   }
@@ -120,6 +117,14 @@ class FunctionInliner {
         *nodes.Add() = std::move(node);
       }
     }
+  }
+
+  /// Counts what is copied.
+  template <class Message>
+  const Message& added(const Message& message) {
+    added_ += message.ByteSizeLong();
+    if (added_ > most_) throw InputError("its functions grow to more than " + std::to_string(most_) + " bytes");
+    return message;
   }
 
   std::string unique(const std::string& name) {
@@ -156,10 +161,10 @@ class FunctionInliner {
       for (const auto& info : function_.value_info()) {
         if (names_.contains(info.name())) continue;
         auto& added = *infos.Add();
-        added = info;
+        added = inliner_.added(info);
         rename(*added.mutable_name());
       }
-      for (const auto& node : function_.node()) adapt(*result.Add() = node);
+      for (const auto& node : function_.node()) adapt(*result.Add() = inliner_.added(node));
       for (const auto& [from, to] : passed_on) {
         auto& copy = *result.Add();
         copy.set_op_type("Identity");
@@ -213,7 +218,7 @@ class FunctionInliner {
           continue;
         }
         const std::string name = at->name();
-        *at = *given->second;
+        *at = inliner_.added(*given->second);
         at->set_name(name);
         ++at;
       }
@@ -231,13 +236,14 @@ class FunctionInliner {
   VersionOfDomain imported_;
   std::map<FunctionKey, const onnx::FunctionProto*> functions_{};
   std::unordered_set<std::string> taken_{};
+  std::size_t most_, added_ = 0;  // bytes
   std::size_t calls_ = 0, clashes_ = 0;
 };
 
 }  // namespace
 
 void check_functions(onnx::ModelProto& model) {
-  if (model.functions_size() > 0) (void)FunctionSizes(model).count(*model.mutable_graph()->mutable_node());
+  if (model.functions_size() > 0) FunctionCalls(model).check(*model.mutable_graph()->mutable_node());
 }
 
 void inline_functions(onnx::ModelProto& model) {

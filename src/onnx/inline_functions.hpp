@@ -9,12 +9,12 @@
 
 namespace benanza::importer {
 
-/// Throws InputError if a function calls itself, or if inlining would grow without bound.
+/// Throws InputError if a function calls itself.
 void check_functions(onnx::ModelProto& model);
 
 /// Inlines all functions and removes them from the model. An attribute that a call leaves out has the function's
 /// default. A node whose function imports another version of its operator set than the model keeps that version
-/// (`own_version`).
+/// (`own_version`). Throws InputError if the model grows by more than a multiple of its size.
 void inline_functions(onnx::ModelProto& model);
 
 /// The version of its operator set that an inlined node was written for; empty if it is that of the model.

@@ -99,7 +99,8 @@ Graph make_node_graph(const Node& node, const std::map<ValueId, Value>& inputs) 
     input.set_name(name_of(id));
     binding.inputs.push_back({.proto = &input, .type = value.type, .dims = value.dims});
   }
-  Graph result = importer::Builder(model, binding).build();
+  importer::Visits visits(model);
+  Graph result = importer::Builder(model, binding, visits).build();
   for (Node& made : result.nodes)  // the message has rounded the 64-bit thresholds of trees
     if (made.domain == "ai.onnx.ml" && made.op_type == node.op_type) made.attributes = node.attributes;
   for (const auto& [id, value] : inputs)

@@ -246,6 +246,14 @@ void copy_attributes(const onnx::NodeProto& from, Node& to) {
   }
 }
 
+std::size_t node_count(const onnx::GraphProto& graph) {
+  auto count = static_cast<std::size_t>(graph.node_size());
+  for (const auto& node : graph.node())
+    for (const auto& attribute : node.attribute())
+      if (attribute.has_g()) count += node_count(attribute.g());
+  return count;
+}
+
 const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name) {
   for (const auto& attribute : node.attribute())
     if (attribute.name() == name) return &attribute;

@@ -57,6 +57,9 @@ void for_each_body(onnx::NodeProto& node, Visit&& visit) {
   }
 }
 
+/// Nodes of a graph, with those of its bodies.
+[[nodiscard]] std::size_t node_count(const onnx::GraphProto& graph);
+
 [[nodiscard]] const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name);
 
 /// A message of the library as one line.

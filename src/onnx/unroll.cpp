@@ -18,15 +18,6 @@ constexpr std::int64_t most_passes = 1024;                // of one loop
 constexpr std::int64_t most_nodes = 10'000;               // of the passes of all loops
 constexpr std::int64_t most_loops = 64, least_loops = 8;  // in place of the other passes
 
-/// Nodes of a body, with those of its bodies.
-std::int64_t node_count(const onnx::GraphProto& body) {
-  std::int64_t count = body.node_size();
-  for (const auto& node : body.node())
-    for (const auto& attribute : node.attribute())
-      if (attribute.has_g()) count += node_count(attribute.g());
-  return count;
-}
-
 }  // namespace
 
 struct Builder::Unrolled {
@@ -231,7 +222,7 @@ void Builder::unroll(Step& step, const onnx::GraphProto& body) {
     for (std::size_t i = 2; i < step.inputs.size(); ++i) all.push_back(outer.graph.values[*step.inputs[i]].dims);
     return all;
   };
-  const std::int64_t of_pass = std::max<std::int64_t>(1, node_count(body)),
+  const std::int64_t of_pass = std::max<std::int64_t>(1, static_cast<std::int64_t>(node_count(body))),
                      room = std::max<std::int64_t>(0, most_nodes - unrolled_nodes_);
   const std::int64_t most = std::min(most_passes, room / of_pass), exact = left <= most ? left : most / 2;
   std::unique_ptr<Frame> frame;

@@ -244,6 +244,30 @@ TEST_CASE("A broken graph is one line that names the node and what is wrong", "[
       {"a stride of 0",
        "g (float[1, 1, 2, 2] x) => (float[?] y) { [r] y = MaxPool <kernel_shape = [1, 1], strides = [0, 1]> (x) }",
        {"node 'r' (MaxPool)", "'strides' holds 0"}},
+      {"batch dimensions before the first",
+       "g (float[2, 2] x, int64[2, 1] i) => (float[?] y) { [r] y = GatherND <batch_dims = -3> (x, i) }",
+       {"node 'r' (GatherND)", "'batch_dims' holds -3, expected 0 to 64"}},
+      {"an axis that does not fit 32 bits",
+       "g (float[2, 2] x) => (float[?] y) { [r] y = Softmax <axis = 4294967296> (x) }",
+       {"node 'r' (Softmax)", "'axis' holds 4294967296"}},
+      {"a permutation of fewer axes",
+       "g (float[2, 3, 4] x) => (float[?] y) { [r] y = Transpose <perm = [1, 0]> (x) }",
+       {"node 'r' (Transpose)", "'perm' does not order the 3 axes"}},
+      {"two billion outputs",
+       "g (float[4] x) => (float[?] y) { [r] y = Split <num_outputs = 2147483648> (x) }",
+       {"node 'r' (Split)", "'num_outputs' holds 2147483648, expected 1 to 65536"}},
+      {"a constant axis out of range",
+       "g (float[2, 2] x) => (float[?] y) <int64[1] k = {9223372036854775807}> { [r] y = CumSum(x, k) }",
+       {"node 'r' (CumSum)", "input 1 holds 9223372036854775807, expected -2 to 1"}},
+      {"an Einsum of four dots",
+       "g (float[2] x) => (float[?] y) { [r] y = Einsum <equation = \"....\"> (x) }",
+       {"node 'r' (Einsum)", "'equation' has '.' at place 3"}},
+      {"an Einsum of a digit",
+       "g (float[2, 2] x) => (float[?] y) { [r] y = Einsum <equation = \"a1->a\"> (x) }",
+       {"node 'r' (Einsum)", "'equation' has '1' at place 1"}},
+      {"two ellipses in a term of an Einsum",
+       "g (float[2, 2] x) => (float[?] y) { [r] y = Einsum <equation = \"...a...->a\"> (x) }",
+       {"node 'r' (Einsum)", "'equation' has '.' at place 4"}},
       {"weights of another rank",
        "g (float[1, 1, 2, 2] x, float[1, 1, 2, 2, 2] w) => (float[?] y) { [r] y = ConvTranspose(x, w) }",
        {"node 'r' (ConvTranspose)", "rank 5"}},
@@ -283,7 +307,79 @@ TEST_CASE("Functions that call themselves or grow without bound are refused", "[
         std::string("c = f.").append(numbered(i + 1)).append("(a) b = f.").append(numbered(i + 1)).append("(c)"));
   growing += function("f30", "b = Relu(a)");
   CHECK_THAT(message_of<InputError>([&] { (void)testing::import_model(testing::parse_model(growing, header)); }),
-             Catch::Contains("nodes"));
+             Catch::Contains("its functions grow to more than"));
+}
+
+TEST_CASE("An attribute that functions hand on twice is not inlined without bound", "[onnx]") {
+  // f0 has a body of 1000 nodes, which is an attribute. Function i calls i - 1 twice: 2^14 times.
+  onnx::ModelProto model = testing::parse_model("g (float[4] x) => (float[4] y) { y = f.f14(x) }\n",
+                                                R"(<ir_version: 9, opset_import: ["" : 20, "f" : 1]>)");
+  const auto refer = [](onnx::NodeProto& node, const std::string& name) {
+    auto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    attribute.set_ref_attr_name("body");
+  };
+  const auto add_node = [](auto& to, const std::string& type, const std::string& input, const std::string& output) {
+    auto& node = *to.add_node();
+    node.set_op_type(type);
+    if (type[0] == 'f') node.set_domain("f");
+    node.add_input(input);
+    node.add_output(output);
+    return &node;
+  };
+  for (int i = 0; i < 15; ++i) {
+    auto& function = *model.add_functions();
+    function.set_domain("f");
+    function.set_name("f" + std::to_string(i));
+    function.add_input("a");
+    function.add_output("b");
+    function.add_attribute("body");
+    auto& imported = *function.add_opset_import();
+    imported.set_domain(i == 0 ? "" : "f");
+    imported.set_version(i == 0 ? 20 : 1);
+    if (i == 0) {
+      auto* node = add_node(function, "If", "a", "b");
+      refer(*node, "then_branch");
+      refer(*node, "else_branch");
+    } else {
+      refer(*add_node(function, "f" + std::to_string(i - 1), "a", "c"), "body");
+      refer(*add_node(function, "f" + std::to_string(i - 1), "c", "b"), "body");
+    }
+  }
+  auto& body = *model.mutable_graph()->mutable_node(0)->add_attribute();
+  body.set_name("body");
+  body.set_type(onnx::AttributeProto::GRAPH);
+  body.mutable_g()->set_name("body");
+  for (int i = 0; i < 1000; ++i)
+    add_node(*body.mutable_g(), "Relu", i == 0 ? "x" : "r" + std::to_string(i - 1), "r" + std::to_string(i));
+  body.mutable_g()->add_output()->set_name("r999");
+  body.mutable_g()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(1);
+  CHECK_THAT(message_of<InputError>([&] { (void)testing::import_model(model); }),
+             Catch::Contains("its functions grow to more than"));
+}
+
+TEST_CASE("Nested loops are not analysed without bound", "[onnx]") {
+  // The innermost loop has `count` nodes and appends to what it carries. Each level is visited at least twice.
+  const auto nested = [](int depth, int count) {
+    std::string nodes;
+    for (int i = 0; i < count; ++i) nodes += "t" + std::to_string(i) + " = Neg(s0) ";
+    nodes += "so0 = Concat <axis = 0> (s0, one)";
+    for (int i = 0; i < depth; ++i) {
+      const std::string in = std::to_string(i), out = std::to_string(i + 1);
+      nodes = "so" + out + " = Loop(four, \"\", s" + out + ") <body = b (int64 i" + in + ", bool c" + in +
+              ", float[N] s" + in + ") => (bool co" + in + ", float[N] so" + in + ") { co" + in + " = Identity(c" + in +
+              ") " + nodes + " }>";
+    }
+    const std::string last = std::to_string(depth);
+    return "g (float[4] s" + last + ") => (float[N] so" + last + ") <int64 four = {4}, float[1] one = {1.0}> { " +
+           nodes + " }";
+  };
+  CHECK(import_text(nested(3, 1)).values.size() > 0);
+  CHECK_THAT(message_of<InputError>([&] { (void)import_text(nested(9, 1)); }),
+             Catch::Contains("loops are nested more than 8 deep"));
+  CHECK_THAT(message_of<InputError>([&] { (void)import_text(nested(8, 500)); }),
+             Catch::Contains("its loops grow to more than"));
 }
 
 }  // namespace
