@@ -55,7 +55,8 @@ struct UnboundError : InputError {
 };
 
 /// Reads, checks and binds the model, infers shapes, inlines functions and folds. The cost depends on the structure of
-/// the file, not on its weights: tensor payloads are skipped on the wire, and external data is never opened. An unbound
+/// the file, not on its weights: tensor payloads are skipped on the wire, except for the ends of large tensors and for
+/// those that seem to be equal. External data is opened only for this, if it is there. An unbound
 /// batch dimension is 1, and a dimension for which only one size fits the graph gets that size (`Graph::assumed`).
 /// Throws InputError (broken or unbound model; the message starts with the file's name and says what was found and
 /// expected), its subclass UnboundError if only sizes are missing, and UsageError (an option names nothing in the

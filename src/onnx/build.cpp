@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace benanza::importer {
 namespace {
@@ -87,6 +88,7 @@ Graph Builder::build() {
   if (!binding_.executable) fold_quantization(root_.graph);
   decompose(root_.graph, binding_.executable);
   if (binding_.training) warn_of_parameters();
+  else if (!binding_.executable) note_exceptions();
   prune(root_.graph, binding_.executable);
   return std::move(root_.graph);
 }
@@ -98,12 +100,17 @@ void Builder::add_initializers(Scope& scope) {
     Constant constant = decode(initializer);
     const ConstantKind kind = constant.kind;
     const std::optional<double> number = constant.number;
+    const auto same = constant.same_bytes_as;
     Value value = constant_value(initializer.name(), std::move(constant));
     value.trained = binding_.training && is_float(value.type) && !value.dims.empty();
     const ValueId id = add_stored(scope, &initializer, std::move(value));
     scope.ids[initializer.name()] = id;
     scope.frame.facts[id].kind = kind;
     scope.frame.facts[id].number = number;
+    if (same && std::cmp_less(*same, scope.source.initializer_size()))
+      if (const auto earlier = scope.ids.find(scope.source.initializer(static_cast<int>(*same)).name());
+          earlier != scope.ids.end())
+        scope.frame.facts[id].equal_to = earlier->second;
     remember(scope, initializer.name(), scope.ids[initializer.name()]);
   }
 }
@@ -292,8 +299,10 @@ bool Builder::visit_constant(Step& step) {
       break;
     default: throw InputError("attribute '" + attribute.name() + "' holds no constant");
   }
+  const ConstantKind kind = constant.kind;
   const std::optional<double> number = constant.number;
   const ValueId id = add_stored(step.scope, &step.proto, constant_value(step.proto.output(0), std::move(constant)));
+  step.scope.frame.facts[id].kind = kind;
   step.scope.frame.facts[id].number = number;
   alias(step, 0, id);
   return true;

@@ -95,6 +95,7 @@ class Builder {
   [[nodiscard]] bool deterministic(const Step& step) const;
   void settle_untrained(const Scope& scope, const onnx::NodeProto& proto);
   void warn_of_parameters();
+  void note_exceptions();
   bool visit_constant(Step& step);
   bool visit_folded(Step& step);
   static void note_filled(const Step& step);

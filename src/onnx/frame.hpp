@@ -27,6 +27,7 @@ struct TypeFacts {
   std::optional<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first needs it
   ConstantKind kind = ConstantKind::numbers;  ///< of a constant in the file
   std::optional<double> number{};             ///< of all its elements, if they are equal
+  std::optional<ValueId> equal_to{};          ///< an earlier constant of the file with the same numbers
 };
 
 struct Frame {

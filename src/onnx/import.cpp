@@ -20,7 +20,7 @@ namespace {
 /// The message is in `arena`, since its thousands of small parts are freed all at once.
 onnx::ModelProto& parse(const std::filesystem::path& path, bool with_places, google::protobuf::Arena& arena) {
   const importer::MappedFile file(path);
-  const std::string structure = importer::drop_payloads(file.bytes(), with_places);
+  const std::string structure = importer::drop_payloads(file.bytes(), with_places, path);
   if (structure.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("its structure alone takes " + std::to_string(structure.size()) +
                      " bytes, expected less than 2^31");

@@ -131,6 +131,8 @@ Constant decode(const onnx::TensorProto& tensor) {
     if (const std::size_t at = text.find(kind_mark); at != std::string_view::npos)
       constant.kind = static_cast<ConstantKind>(numbers(text.substr(at + kind_mark.size()))[0]);
     if (is_uniform(constant.kind)) constant.number = raw_number(tensor.raw_data(), constant.type, 0);
+    if (const std::size_t at = text.find(equal_mark); at != std::string_view::npos)
+      constant.same_bytes_as = static_cast<std::size_t>(numbers(text.substr(at + equal_mark.size()))[0]);
     if (place_at != std::string_view::npos) {
       const auto place = numbers(text.substr(place_at + 1));
       constant.stored =

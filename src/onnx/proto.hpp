@@ -24,8 +24,9 @@ struct Constant {
   std::optional<BandedNumbers> banded{};  ///< set if the pre-scan found only two numbers
   std::optional<SparseNumbers> sparse{};
   ConstantKind kind = ConstantKind::numbers;
-  std::optional<double> number{};  ///< of all elements, if the kind says that they are equal
-  std::vector<Ramp> ramps{};       ///< set if the pre-scan found evenly increasing indices
+  std::optional<double> number{};              ///< of all elements, if the kind says that they are equal
+  std::optional<std::size_t> same_bytes_as{};  ///< an earlier initializer
+  std::vector<Ramp> ramps{};                   ///< set if the pre-scan found evenly increasing indices
 };
 
 /// Throws InputError on an unknown element type and on data that does not fit the dimensions.

@@ -3,6 +3,7 @@
 
 #include "banded.hpp"
 #include "constant_kind.hpp"
+#include "equal_tensors.hpp"
 #include "external_data.hpp"
 #include "proto.hpp"
 #include "tensor_fields.hpp"
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <functional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace benanza::importer {
@@ -92,7 +94,8 @@ struct TensorFacts {
 
 class Scanner {
  public:
-  Scanner(std::string_view file, bool with_places) : file_(file), with_places_(with_places) {}
+  Scanner(std::string_view file, bool with_places, std::optional<std::filesystem::path> model)
+      : file_(file), with_places_(with_places), equal_(std::move(model)) {}
 
   [[nodiscard]] std::string model() const {
     std::string out;
@@ -140,13 +143,21 @@ class Scanner {
     std::string out;
     out.reserve(std::min<std::size_t>(message.size(), 1 << 16));
     const std::set<std::string_view> places = places_in(message);
+    std::size_t initializers = 0;
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
         case graph::node: write_bytes(out, field->number, node(bytes(*field), depth, places)); break;
-        case graph::initializer:
-          write_bytes(out, field->number, tensor(bytes(*field), false, places.contains(facts(bytes(*field)).name)));
+        case graph::initializer: {
+          const TensorFacts found = facts(bytes(*field));
+          const std::string equal = depth == 0 && !with_places_ ? equal_text(found, bytes(*field), initializers) : "";
+          write_bytes(out, field->number, tensor(bytes(*field), false, places.contains(found.name), equal));
+          ++initializers;
           break;
-        case graph::sparse_initializer: write_bytes(out, graph::initializer, sparse_tensor(bytes(*field))); break;
+        }
+        case graph::sparse_initializer:
+          write_bytes(out, graph::initializer, sparse_tensor(bytes(*field)));
+          ++initializers;
+          break;
         case graph::name:
         case graph::input:
         case graph::output:
@@ -347,6 +358,7 @@ class Scanner {
     const std::string kind =
         type && !facts.external && facts.raw.size() == facts.raw_bytes ? kind_text(*type, facts) : std::string();
     mark += kind;
+    mark += more;
     if (!with_places_ && of_node)
       mark += std::string(hash_mark) + std::to_string(std::hash<std::string_view>()(message)) + ",";
     if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes) {
@@ -355,7 +367,6 @@ class Scanner {
       if (ramps.empty())
         if (const auto band = find_band(*type, facts.dims, facts.raw)) return banded(facts, *band, mark);
     }
-    mark += more;
     write_number(out, tensor::dims, 1);
     write_number(out, tensor::data_type, facts.type);
     if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
@@ -424,11 +435,29 @@ class Scanner {
     return out;
   }
 
+  /// The mark of an initializer that is equal to an earlier one. Empty if it is not.
+  [[nodiscard]] std::string equal_text(const TensorFacts& facts, std::string_view message, std::size_t number) const {
+    const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
+    if (!type || *type == DataType::string) return {};
+    std::string_view numbers = facts.raw.size() == facts.raw_bytes ? facts.raw : std::string_view{};
+    if (facts.external) {
+      const auto size = static_cast<std::size_t>(checked_product(checked_elements(facts), bits(*type)) / 8);
+      numbers = size < EqualTensors::least_bytes ? std::string_view{}
+                                                 : equal_.external(*external_data(message, file_.data()), size);
+    }
+    if (numbers.size() < EqualTensors::least_bytes) return {};
+    std::string kind = std::to_string(facts.type);
+    for (const auto dim : facts.dims) kind += "," + std::to_string(dim);
+    const auto found = equal_.find_or_add(number, kind + ";", numbers);
+    return found ? std::string(equal_mark) + std::to_string(*found) + "," : std::string();
+  }
+
   /// `of_node`: an attribute of a node. An executor needs its numbers, and their position in the file is not recorded.
-  [[nodiscard]] std::string tensor(std::string_view message, bool of_node, bool is_place) const {
+  [[nodiscard]] std::string tensor(std::string_view message, bool of_node, bool is_place,
+                                   std::string_view more = {}) const {
     const TensorFacts found = facts(message);
     if (!wanted(found, checked_elements(found), message.size(), of_node && with_places_, is_place))
-      return stand_in(found, message, {}, of_node);
+      return stand_in(found, message, more, of_node);
     std::string out;
     for (auto fields = read(message); auto field = fields.next();)
       if (field->number < tensor::doc_string) out += field->whole;
@@ -455,13 +484,14 @@ class Scanner {
 
   std::string_view file_;
   bool with_places_;
+  mutable EqualTensors equal_;
 };
 
 }  // namespace
 
-std::string drop_payloads(std::string_view file, bool with_places) {
+std::string drop_payloads(std::string_view file, bool with_places, std::optional<std::filesystem::path> model) {
   if (file.empty()) throw InputError("the file is empty, expected an ONNX model");
-  return Scanner(file, with_places).model();
+  return Scanner(file, with_places, std::move(model)).model();
 }
 
 }  // namespace benanza::importer

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +36,10 @@ inline constexpr std::string_view sparse_mark = "sparse:";
 /// Follows the dimensions of floating-point numbers. The ConstantKind comes next. The stand-in has the first number.
 inline constexpr std::string_view kind_mark = "kind:";
 
+/// Follows the dimensions of a large initializer of the main graph that has the same type, dimensions and bytes as an
+/// earlier one. The number of the earlier one among the initializers comes next.
+inline constexpr std::string_view equal_mark = "equal:";
+
 /// The largest numbers of elements that are kept: integers and booleans may be shapes, floats may be scales of Resize
 /// or bounds of Clip. The grid of a GridSample and the boxes of a RoiAlign may have as many numbers as integers.
 inline constexpr std::int64_t kept_integers = 8192;
@@ -42,7 +48,9 @@ inline constexpr std::int64_t kept_floats = 64;
 /// The serialized model without payloads, documentation, training information, and metadata other than the size of
 /// images. With places, an attribute other than the value of a Constant keeps its numbers, however many. Throws
 /// InputError on bytes that are not a protobuf message, on negative or overflowing dimensions, on bodies nested too
-/// deeply and on external data outside the folder.
-[[nodiscard]] std::string drop_payloads(std::string_view file, bool with_places = false);
+/// deeply and on external data outside the folder. External data of `model`, the path of the file, is read only to
+/// compare large tensors.
+[[nodiscard]] std::string drop_payloads(std::string_view file, bool with_places = false,
+                                        std::optional<std::filesystem::path> model = {});
 
 }  // namespace benanza::importer

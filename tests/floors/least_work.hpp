@@ -13,12 +13,13 @@
 
 namespace benanza::testing {
 
-/// A tensor of the file, filled with zeros.
+/// A tensor of the file, filled with zeros or with `raw`.
 struct Stored {
   std::string name{};
   onnx::TensorProto::DataType type = onnx::TensorProto::FLOAT;
   std::vector<std::int64_t> dims{};
   double bytes_each = 4;
+  std::string raw{};
 };
 
 inline ModelLayers least_layers(const std::string& text, const std::vector<Stored>& tensors = {}, int opset = 21) {
@@ -33,7 +34,7 @@ inline ModelLayers least_layers(const std::string& text, const std::vector<Store
       tensor.add_dims(dim);
       bytes *= static_cast<double>(dim);
     }
-    tensor.set_raw_data(std::string(static_cast<std::size_t>(bytes), '\0'));
+    tensor.set_raw_data(stored.raw.empty() ? std::string(static_cast<std::size_t>(bytes), '\0') : stored.raw);
   }
   return make_model_layers(import_model(model));
 }

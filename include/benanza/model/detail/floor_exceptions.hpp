@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/floor_exception.hpp>
+#include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>
 
@@ -11,16 +12,23 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace benanza::detail {
 
+/// Names of attributes with which the importer notes, at the nodes that read constants, what their numbers tell.
+inline constexpr std::string_view equal_weights = "benanza.equal_weights",  ///< the name of an equal constant
+    equal_operand = "benanza.equal_operand",                                ///< the input that equals it
+    hides_scores = "benanza.hides_scores";  ///< a constant operand is a mask, and no triangle or band
+
 /// Finds them in the single form.
 class FloorExceptions {
  public:
-  explicit FloorExceptions(const LayerGraph& graph) : graph_(graph) {}
+  /// `nodes`: one per layer.
+  FloorExceptions(const LayerGraph& graph, const std::vector<const Node*>& nodes) : graph_(graph), nodes_(nodes) {}
 
   /// Largest first.
   [[nodiscard]] std::vector<FloorException> find() {
@@ -29,6 +37,8 @@ class FloorExceptions {
       other_order(i);
       merged_branches(i);
       constant_mask(i);
+      mask_before_softmax(i);
+      stored_twice(i);
       many_indices(i);
     }
     std::stable_sort(found_.begin(), found_.end(), [](const FloorException& a, const FloorException& b) {
@@ -164,6 +174,65 @@ class FloorExceptions {
     }
   }
 
+  /// The layer behind views of a tensor, or before them.
+  [[nodiscard]] std::optional<std::size_t> behind_views(TensorId id) const {
+    for (int step = 0; step < farthest && tensor(id).producers.size() == 1; ++step) {
+      const std::size_t maker = tensor(id).producers[0];
+      if (!is_view(maker)) return maker;
+      id = *at(maker).inputs[0];
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::size_t> before_views(TensorId id) const {
+    for (int step = 0; step < farthest && tensor(id).consumers.size() == 1; ++step) {
+      const std::size_t reader = tensor(id).consumers[0];
+      if (!is_view(reader)) return reader;
+      id = at(reader).outputs[0];
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] bool is_view(std::size_t layer) const {
+    const Layer& op = at(layer).layer;
+    return (std::holds_alternative<op::View>(op) || std::holds_alternative<op::Cast>(op)) &&
+           at(layer).inputs[0].has_value() && at(layer).outputs.size() == 1;
+  }
+
+  /// Attention that is written as products, with such a mask as an addend of the scores or as the condition of a Where.
+  void mask_before_softmax(std::size_t layer) {
+    if (!std::holds_alternative<op::Softmax>(at(layer).layer) || !at(layer).inputs[0]) return;
+    const auto masked = behind_views(*at(layer).inputs[0]);
+    if (!masked || !nodes_[*masked]->attributes.contains(hides_scores)) return;
+    double all = needed(layer) + needed(*masked);
+    for (std::size_t k = 0; k < at(*masked).inputs.size(); ++k) {
+      const auto scores = is_constant(*masked, k) ? std::nullopt : at(*masked).inputs[k];
+      if (const auto product = scores ? product_behind(*scores, true) : std::nullopt) all += needed(*product);
+    }
+    const auto reader = before_views(at(layer).outputs[0]);
+    if (reader && std::holds_alternative<op::MatMul>(at(*reader).layer)) all += needed(*reader);
+    add(layer, "the constant mask of '" + at(*masked).nodes.front() + "' may hide blocks of scores", all);
+  }
+
+  /// Weights that the file has under another name, too.
+  void stored_twice(std::size_t layer) {
+    const auto& notes = nodes_[layer]->attributes;
+    const auto name = notes.find(equal_weights), operand = notes.find(equal_operand);
+    if (name == notes.end() || operand == notes.end()) return;
+    const auto k = static_cast<std::size_t>(std::get<std::int64_t>(operand->second));
+    const auto& other_name = std::get<std::string>(name->second);
+    if (k >= at(layer).inputs.size() || !at(layer).inputs[k]) return;
+    const LayerTensor& own = tensor(*at(layer).inputs[k]);
+    for (const LayerTensor& other : graph_.tensors) {
+      if (!other.constant || other.name != other_name) continue;
+      double flops = 0;
+      for (const std::size_t reader : other.consumers)
+        if (reader != layer && at(reader).layer == at(layer).layer && at(reader).inputs[0] == at(layer).inputs[0])
+          flops = std::min(needed(reader), needed(layer));
+      add(layer, "its weights have the numbers of '" + other_name + "'", flops,
+          std::min((own.bytes() * own.needed).value, (other.bytes() * other.needed).value));
+      return;
+    }
+  }
+
   /// A Gather with more indices than are followed, from a tensor that a layer makes.
   void many_indices(std::size_t layer) {
     constexpr std::int64_t followed = 8192;
@@ -176,6 +245,7 @@ class FloorExceptions {
   }
 
   const LayerGraph& graph_;
+  const std::vector<const Node*>& nodes_;
   std::vector<FloorException> found_{};
 };
 

@@ -42,7 +42,7 @@ class LayerGraphBuilder {
     totals(graph, scope);
     count_rereads();
     result_.dead = dead_work(result_.layers);
-    result_.exceptions = FloorExceptions(result_).find();
+    result_.exceptions = FloorExceptions(result_, nodes_).find();
     for (const auto& [type, nodes] : uncounted_)
       result_.unknown.push_back("'" + nodes.front() + "'" +
                                 (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " more" : "") + " (" +
