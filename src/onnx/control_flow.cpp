@@ -166,8 +166,11 @@ void Builder::visit_if(Step& step) {
     throw InputError("its branches give " + std::to_string(taken.outputs.size()) + " and " +
                      std::to_string(other.outputs.size()) + " outputs");
   std::vector<Value> values;
-  for (std::size_t i = 0; i < taken.outputs.size(); ++i)
-    values.push_back(smaller_of(plain(taken.values[taken.outputs[i]]), plain(other.values[other.outputs[i]])));
+  for (std::size_t i = 0; i < taken.outputs.size(); ++i) {
+    const Value one = plain(taken.values[taken.outputs[i]]), two = plain(other.values[other.outputs[i]]);
+    values.push_back(smaller_of(one, two));
+    values.back().unknown_size = values.back().unknown_size || one.dims != two.dims;
+  }
   finish_control_flow(step, std::move(values), *else_frame);
 }
 

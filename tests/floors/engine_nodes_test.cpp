@@ -147,6 +147,26 @@ TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
     check_least(model, {2 * (2 * (64 + 64) + 6), 2 * row + 2 * row + 2 * 4, 2 * row});
     CHECK(model.single.unknown.size() == 1);
   }
+  SECTION("GroupQueryAttention: 4 requests whose lengths are data, the longest of which has 32 keys") {
+    // The others may have the key of the call alone: their results are its value. Reads: of the longest, two queries,
+    // 32 keys and values; three values, 4 lengths and the greatest length.
+    constexpr double row = 64 * 4;
+    const auto model = least_layers(R"((float[4, 1, 128] q, float[4, 1, 64] k, float[4, 1, 64] v,
+        float[4, 1, 31, 64] pk, float[4, 1, 31, 64] pv, int32[4] l, int32 t) =>
+        (float[4, 1, 128] y, float[4, 1, 32, 64] a, float[4, 1, 32, 64] b) {
+          y, a, b = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, v, pk, pv, l, t) })");
+    check_least(model, {2 * 32 * (2 * (64 + 64) + 6), 2 * row + 2 * 32 * row + 3 * row + 4 * 4 + 4, 4 * 2 * row});
+    CHECK(model.single.unknown.size() == 1);
+  }
+  SECTION("GroupQueryAttention: 4 prompts of up to 16 tokens, of lengths that are data") {
+    // Of the longest one, 16 queries, keys and values; of the others, at least one value.
+    constexpr double row = 64 * 4;
+    const auto model = least_layers(R"((float[4, 16, 128] q, float[4, 16, 64] k, float[4, 16, 64] v, int32[4] l) =>
+        (float[4, 16, 128] y) <int32 t = {16}> {
+          y = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, v, , , l, t) })");
+    check_least(model, {2 * 16 * 17 / 2 * (2 * (64 + 64) + 6), 16 * 4 * row + 3 * row + 4 * 4, 4 * 16 * 2 * row});
+    CHECK(model.single.unknown.size() == 1);
+  }
   SECTION("Attention: caches that data fill, of which the key just written is certain") {
     // One pair per head. A query, a row of each cache and its place, and the length; rows, and a result.
     constexpr double row = 2 * 64 * 4;

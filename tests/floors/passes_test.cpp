@@ -366,4 +366,18 @@ TEST_CASE("a branch that a constant leaves out costs nothing", "[floors]") {
               {64, row, row});
 }
 
+TEST_CASE("an If with results of different sizes has the least of them, and is partial", "[floors]") {
+  // The result of either branch; 4 numbers at least. What both need is read: x and the condition.
+  const auto model = [](const std::string& longer) {
+    return least_layers("(float[4] x, bool c) => (float[N] y) { y = If(c) <then_branch = a () => (float[N] p) { " +
+                        longer + " }, else_branch = b () => (float[4] q) { q = Neg(x) }> }");
+  };
+  const auto different = model("r = Relu(x) p = Concat<axis = 0>(r, r)"), equal = model("p = Relu(x)");
+  REQUIRE(different.single.unknown.size() == 1);
+  CHECK(different.single.unknown[0].find("(If) depends on data: counted at its least") != std::string::npos);
+  CHECK(different.single.model_writes.value == 4 * 4);
+  CHECK(equal.single.unknown.empty());
+  CHECK(equal.single.model_writes.value == 4 * 4);
+}
+
 }  // namespace needed_passes

@@ -213,7 +213,7 @@ TEST_CASE("Both branches of an If on an input are there, and the result has the 
   CHECK(op_types(node.bodies[1].graph) == std::vector<std::string>{"MatMul", "Relu"});
   CHECK(graph.value(graph.outputs[0]).dims == Dims{8, 256});  // 256 and 1024 are possible
   CHECK(graph.value(graph.outputs[0]).data_dependent);
-  CHECK(make_layer_graph(graph).unknown.empty());
+  CHECK(make_layer_graph(graph).unknown.size() == 1);  // its size depends on data
   CHECK(graph.batch == 8);
   CHECK(op_types(model("hard/if_two_branches", {.values = {{"early", 0}}})) ==
         std::vector<std::string>{"MatMul", "Relu"});

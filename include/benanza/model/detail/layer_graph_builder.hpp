@@ -105,7 +105,7 @@ class LayerGraphBuilder {
     }
     if (behind.empty()) {  // computed only from sizes
       behind.push_back({*scope[id], Bytes{}});
-      bypassed_.insert(*scope[id]);
+      doubtful_.insert(*scope[id]);
     }
     // A number next to a stored tensor that is as large as the result may be in the code of a program.
     const auto is_number = [this](const Share& share) { return result_.tensors[share.base].scalar.has_value(); };
@@ -116,7 +116,7 @@ class LayerGraphBuilder {
     }
     if (all.value <= graph.value(id).bytes()) result_.tensors[*scope[id]].behind = std::move(behind);
     else
-      for (const auto& share : behind) bypassed_.insert(share.base);
+      for (const auto& share : behind) doubtful_.insert(share.base);
   }
 
   void walk(const Graph& graph, Scope& scope, const Context& context) {
@@ -168,10 +168,13 @@ class LayerGraphBuilder {
     if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
         opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)))
       uncounted_[onnx_type(node)].push_back(node.name);
+    note_unknown_sizes(graph, node);
+    result_.layers.push_back(std::move(made));
+  }
+  void note_unknown_sizes(const Graph& graph, const Node& node) {
     if (!knows_sizes(graph, node))
       result_.unknown.push_back("the size of '" + node.name + "' (" + node.op_type +
                                 ") depends on data: counted at its least");
-    result_.layers.push_back(std::move(made));
   }
 
   /// A scatter that combines its updates may do so at one place. A Gather reads at least one row, or as many as its
@@ -190,9 +193,16 @@ class LayerGraphBuilder {
       for (const std::size_t k : op::Attention::cached_inputs(node, i))
         if (node.outputs[i] && node.has_input(k))
           cached_[tensor(graph, scope, *node.outputs[i])].push_back(tensor(graph, scope, *node.inputs[k]));
-    if (op::Attention::is_filled_by_data(node, graph))
+    if (lengths_are_data(node, graph)) {
+      for (std::size_t k = 1; k < 5; ++k)  // keys and values, and their caches
+        if (node.has_input(k)) doubtful_.insert(tensor(graph, scope, *node.inputs[k]));
+      result_.unknown.push_back("data decide how long the sequences of '" + node.name + "' (" + node.op_type +
+                                ") are: floors count one whole sequence and one value of each other one, library rungs "
+                                "whole sequences");
+    } else if (op::Attention::is_filled_by_data(node, graph)) {
       result_.unknown.push_back("data decide how full the cache of '" + node.name + "' (" + node.op_type +
                                 ") is: floors count one key, library rungs a full cache");
+    }
   }
 
   /// False if sizes become unknown at this node: it makes such a value, or reads one computed from constants.
@@ -216,6 +226,7 @@ class LayerGraphBuilder {
 
   void branch(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
     if (node.has_input(0)) keep(tensor(graph, scope, *node.inputs[0]));  // the condition
+    note_unknown_sizes(graph, node);
     const std::size_t choice = result_.choices.size();
     result_.choices.push_back({.node = node.name, .within = context.branches});
     for (std::size_t b = 0; b < node.bodies.size(); ++b) {
@@ -509,7 +520,8 @@ class LayerGraphBuilder {
     bool sliced = false;  // an element of a sequence for which the needs of all passes are certain
   };
   ConstantOrigins origins_{};
-  std::set<TensorId> bypassed_{};  // constants in place of which a value computed from them is read
+  // Constants in place of which a value computed from them is read, and tensors of which data choose what is read.
+  std::set<TensorId> doubtful_{};
   std::map<std::string, std::vector<std::string>> uncounted_{};  // operators of unknown arithmetic -> their nodes
   std::map<TensorId, std::vector<TensorId>> cached_{};           // results of attention -> their parts, in order
   std::vector<Recurrence> recurrences_{};

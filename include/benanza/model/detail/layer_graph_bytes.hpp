@@ -87,7 +87,7 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
   // The most that any one layer touches, as two gathers may pick the same rows. If all layers are certain to read what
   // they need, it is what they need together.
   std::map<TensorId, Bytes> weights, inputs, weights_that_may_run;
-  std::set<TensorId> doubtful = bypassed_;
+  std::set<TensorId> doubtful = doubtful_;
   for (std::size_t i = 0; i < result_.layers.size(); ++i) {
     const Occurrence& layer = result_.layers[i];
     const bool certain = layer.branches.empty() && layer.repeat > 0;

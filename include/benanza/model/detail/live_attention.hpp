@@ -63,6 +63,15 @@ namespace benanza::detail {
   return boxes;
 }
 
+/// Whether data determine how long the sequences of several requests are, although it is known how long the longest one
+/// is. The layer has all of them as long as that one. Floors count one of them, and one value of each other one, since
+/// the weight of an only key is 1.
+[[nodiscard]] inline bool lengths_are_data(const Node& node, const Graph& graph) {
+  return node.op_type == "GroupQueryAttention" && node.has_input(5) && !graph.input(node, 5).literal &&
+         !graph.input(node, 0).dims.empty() && graph.input(node, 0).dims[0] > 1 &&
+         !op::Attention::is_filled_by_data(node, graph);
+}
+
 /// Queries follow the result. Of keys and values, those that these queries see are needed; of heads, those that are
 /// read; of values, the columns. Queries, keys and values of a token may be in one row. Scores need no values, and a
 /// cache that is returned needs what it contains. If only data tell how much of a cache is filled, one key is certain.
@@ -78,7 +87,8 @@ namespace benanza::detail {
   if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
   // The weight of the only key that a query sees is 1, whatever its score is.
   const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
-  const bool filled_by_data = !at.known.empty() && op::Attention::is_filled_by_data(node, at.graph);
+  const bool filled_by_data = !at.known.empty() && op::Attention::is_filled_by_data(node, at.graph),
+             lengths_by_data = !at.known.empty() && lengths_are_data(node, at.graph);
   std::optional<Band> visible;  // the pairs that a constant mask leaves visible
   if (const KnownElements& hidden = at.known_x(mask);
       hidden.band && (layer.mask_type ? hidden.outside == 0 : hidden.outside <= masked_score)) {
@@ -87,7 +97,7 @@ namespace benanza::detail {
         hidden.band->band.reaches_each_row(layer.q[2], layer.k[2]))
       visible = hidden.band->band;
   }
-  const auto seen_keys = [&layer, tokens, visible, filled_by_data](const Box& y) {
+  const auto seen_keys = [&layer, tokens, visible](const Box& y, bool filled_by_data) {
     if (filled_by_data) return Positions::run(0, y[tokens].empty() ? 0 : 1);
     std::vector<Positions::Run> runs;
     for (const auto& run : y[tokens].runs())
@@ -96,13 +106,15 @@ namespace benanza::detail {
     return visible && !y[tokens].empty() ? common(keys, reached(y[tokens], *visible)) : keys;
   };
   const std::size_t cache = op::Attention::cached_inputs(node, 1).front();  // keys of earlier calls, then values
-  const auto operand = [at, &layer, rank, tokens, mask, columns, group, one_key, packed, seen_keys, cache,
-                        filled_by_data](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+  // `filled_by_data`: one key is certain. `one_key`: the results do not depend on scores.
+  const auto operand_of = [at, &layer, rank, tokens, mask, columns, group, packed, seen_keys, cache](
+                              std::size_t k, std::size_t j, const Box& y, bool filled_by_data,
+                              bool one_key) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
     if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
     if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
-    if (packed && k == 0) return packed_rows(layer, x, y, seen_keys(y), one_key, filled_by_data);
+    if (packed && k == 0) return packed_rows(layer, x, y, seen_keys(y, filled_by_data), one_key, filled_by_data);
     if (one_key && k < 2) return {};
     if (k == 0) {
       FollowedAxes axes(rank, whole_axis);
@@ -114,7 +126,7 @@ namespace benanza::detail {
     if (k == mask && x.size() <= 4) {  // batch heads queries keys
       const FollowedAxes all{0, rank == 4 ? 1 : whole_axis, tokens, whole_axis};
       Box pairs = follow(FollowedAxes(all.end() - static_cast<std::ptrdiff_t>(x.size()), all.end()), x, at.y(), y);
-      if (filled_by_data && !x.empty()) pairs.back() = common(pairs.back(), seen_keys(y));
+      if (filled_by_data && !x.empty()) pairs.back() = common(pairs.back(), seen_keys(y, filled_by_data));
       return {pairs};
     }
     const bool of_call = k == 1 || k == 2, cached = (k == cache || k == cache + 1) && x.size() == 4;
@@ -133,8 +145,21 @@ namespace benanza::detail {
         std::find(inputs.begin(), inputs.end(), *at.node.inputs[k]) == inputs.end())
       return {};  // the key may be the one that was just written
     if (of_call && (x[x.size() - 2] == layer.k[2] || filled_by_data))
-      result[x.size() - 2] = seen_keys(y);  // no cache before them
+      result[x.size() - 2] = seen_keys(y, filled_by_data);  // no cache before them
     return {result};
+  };
+  const auto operand = [operand_of, filled_by_data, lengths_by_data, one_key](std::size_t k, std::size_t j,
+                                                                              const Box& y) -> std::vector<Box> {
+    if (!lengths_by_data || j > 0) return operand_of(k, j, y, filled_by_data, one_key);
+    Box longest = y, others = y;
+    const std::int64_t first = y[0].empty() ? 0 : y[0].runs().front().begin;
+    if (y[0].count() > 1) longest[0] = common(y[0], Positions::run(first, first + 1));
+    else longest[0] = {};
+    others[0] = without(y[0], longest[0]);
+    std::vector<Box> boxes;
+    if (!longest[0].empty()) boxes = operand_of(k, j, longest, false, one_key);
+    for (Box& box : operand_of(k, j, others, true, true)) boxes.push_back(std::move(box));
+    return boxes;
   };
   const auto pairs_of = [&layer, visible](const Positions::Run& run) {
     double pairs = 0;
@@ -146,6 +171,7 @@ namespace benanza::detail {
     return pairs;
   };
   const double left = filled_by_data                     ? static_cast<double>(layer.q[2]) / layer.pairs()
+                      : lengths_by_data                  ? 1 / static_cast<double>(layer.q[0])
                       : visible && layer.q[2] <= 1 << 20 ? pairs_of({0, layer.q[2]}) / layer.pairs()
                                                          : 1;
   // Scores of a pair and a head, which every column of the head needs, and the columns that follow from them.

@@ -532,7 +532,8 @@ namespace benanza::detail {
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
     if (is_left_out(at, k)) return true;
   return std::holds_alternative<op::Recurrent>(at.layer) || decides(at.node) ||
-         (std::holds_alternative<op::Attention>(at.layer) && op::Attention::is_filled_by_data(at.node, at.graph));
+         (std::holds_alternative<op::Attention>(at.layer) &&
+          (op::Attention::is_filled_by_data(at.node, at.graph) || lengths_are_data(at.node, at.graph)));
 }
 
 /// What a node needs of its operands, and the share of its arithmetic that this takes.
