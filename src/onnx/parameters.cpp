@@ -4,6 +4,7 @@
 #include "build.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -23,6 +24,17 @@ bool is_made_up(std::string_view name) {
   return name.starts_with("val_") || name.starts_with("onnx::") || name.starts_with("/");
 }
 
+/// Whether PyTorch has made a constant of a tensor in the network's code (`torch.tensor([0.5])`). Parameters and
+/// buffers have names of the network's own.
+bool is_literal(std::string_view name) {
+  name = name.substr(name.rfind('.') + 1);
+  constexpr std::array<std::string_view, 4> literals{"lifted_tensor_", "c_lifted_tensor_", "_tensor_constant",
+                                                     "_lifted_tensor_constant"};
+  return std::any_of(literals.begin(), literals.end(), [&](std::string_view start) {
+    return name.starts_with(start) && name.find_first_not_of("0123456789", start.size()) == std::string_view::npos;
+  });
+}
+
 /// Whether a node reads an input as weights or biases, whatever their numbers are. The bias of a product that is
 /// written as a sum has one dimension.
 bool is_weight(const onnx::NodeProto& node, int i, std::size_t rank) {
@@ -36,7 +48,8 @@ bool is_weight(const onnx::NodeProto& node, int i, std::size_t rank) {
 
 }  // namespace
 
-/// Masks and tables of positions are no parameters, unless a node reads them as weights.
+/// Masks and tables of positions are no parameters, unless a node reads them as weights. Tensors that the network's
+/// code contains are none.
 ///
 /// Initial states of zeros are no parameters: those of recurrent layers, the first operand of a product with weights,
 /// and a factor of the size of the other factor, such as the cell of an LSTM that is written out. Nor are the ones and
@@ -53,6 +66,8 @@ void Builder::settle_untrained(const Scope& scope, const onnx::NodeProto& proto)
   };
   const auto settle = [&](int i) { frame.graph.values[*id_of(i)].trained = false; };
   const std::string& type = proto.op_type();
+  for (int i = 0; i < proto.input_size(); ++i)
+    if (const auto id = id_of(i); id && is_literal(frame.graph.values[*id].name)) settle(i);
   for (int i = 0; i < proto.input_size(); ++i)
     if ((is(i, ConstantKind::mask) || is(i, ConstantKind::table)) &&
         !is_weight(proto, i, frame.graph.values[*id_of(i)].dims.size()))

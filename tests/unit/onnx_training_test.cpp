@@ -5,6 +5,7 @@
 #include "support/onnx_text.hpp"
 #include <benanza/model/cost.hpp>
 #include <benanza/model/layer.hpp>
+#include <benanza/model/layer_graph.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/training/derive_training.hpp>
@@ -16,7 +17,9 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 using namespace benanza;
@@ -295,6 +298,46 @@ TEST_CASE("weights are parameters whatever their numbers are", "[onnx]") {
                       "}> { a = MatMul(x, w) y = Add(a, b) }") == std::set<std::string>{"w", "b"});
   CHECK(parameters_of("m (float[2,1] x) => (float[2,8] y) <float[8,1] w = {" + ramp +
                       "}> { t = Transpose<perm = [1, 0]>(w) y = MatMul(x, t) }") == std::set<std::string>{"w"});
+}
+
+TEST_CASE("tensors that the network's code contains are no parameters", "[onnx]") {
+  // torch.export names them so, in modules after the module; parameters and buffers have names of the network.
+  const auto parameters = [](const std::string& constant) {
+    return parameters_of("m (float[2,3] x) => (float[2,3] y) <float[3] scale = {1.5, 0.25, 2}, float[3] " + constant +
+                         " = {0.485, 0.456, 0.406}> { a = Mul(x, scale) y = Sub(a, " + constant + ") }");
+  };
+  for (const std::string constant : {"lifted_tensor_0", "_tensor_constant12", "_lifted_tensor_constant3"})
+    CHECK(parameters(constant) == std::set<std::string>{"scale"});
+  CHECK(parameters("lifted_tensor_mean") == std::set<std::string>{"lifted_tensor_mean", "scale"});
+}
+
+TEST_CASE("parts of different sizes that a SplitToSequence makes have gradients", "[onnx]") {
+  // A weight of 12 x 6 in parts of 4 and 8 rows, as for queries and for keys. Forward and backward: x by each of them,
+  // and their gradients; keys by 8 x 4, with both gradients.
+  const auto text =
+      "m (float[2,6] x) => (float[2,4] y) <int64[2] n = {4, 8}, int64 zero = {0}, int64 one = {1}> { "
+      "s = SplitToSequence<axis = 0>(w, n) a = SequenceAt(s, zero) b = SequenceAt(s, one) "
+      "t = Transpose(a) u = Transpose(b) q = MatMul(x, t) k = MatMul(x, u) p = MatMul(k, v) "
+      "y = Add(q, p) }";
+  auto proto = testing::parse_model(text);
+  for (const auto& [name, rows, columns] : {std::tuple("w", 12, 6), std::tuple("v", 8, 4)}) {
+    auto& tensor = *proto.mutable_graph()->add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.add_dims(rows);
+    tensor.add_dims(columns);
+    for (int i = 0; i < rows * columns; ++i) tensor.add_float_data(static_cast<float>(i * i % 7) + 0.5F);
+  }
+  const TrainingGraph iteration =
+      derive_training(testing::import_model(proto, {.training = true}), {.loss = TrainingLoss::mse});
+  std::int64_t parameters = 0;
+  for (const Parameter& one : iteration.parameters) parameters += one.elements;
+  CHECK(parameters == 12 * 6 + 8 * 4);
+  double macs = 0;
+  for (const auto& at : make_layer_graph(iteration.graph).layers)
+    if (const auto* product = std::get_if<op::MatMul>(&at.layer))
+      macs += static_cast<double>(product->m() * product->n() * product->k());
+  CHECK(macs == 2 * (2 * 6 * 4 + 2 * 6 * 8) + 3 * 2 * 8 * 4);
 }
 
 TEST_CASE("a recurrence that its gradient does not know is refused by name", "[onnx]") {
