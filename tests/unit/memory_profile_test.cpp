@@ -107,6 +107,15 @@ TEST_CASE("a tensor lives from the node that makes it to the last one that reads
   CHECK(profile.peak == 2);
 }
 
+TEST_CASE("without nodes, the inputs are in memory") {
+  GraphBuilder build;
+  build.output(build.input({1, 8}));
+  const MemoryProfile profile = make_memory_profile(build.graph());
+  CHECK(profile.steps.empty());
+  CHECK(profile.of(Category::inputs_outputs) == 4 * 8);
+  CHECK(profile.peak_bytes() == 4 * 8);
+}
+
 TEST_CASE("of Relu a sign is kept, of max-pooling a place, of Add nothing") {
   GraphBuilder build;
   const auto x = build.input({1, 3, 8, 8});

@@ -261,18 +261,19 @@ class MemoryProfiler {
   }
 
   void add_up() {
-    std::vector<MemoryBytes> changes(result_.steps.size() + 1);
+    std::vector<MemoryBytes> changes(end() + 2);  // a graph without nodes also has a time at which its blocks live
     for (const MemoryBlock& block : result_.blocks) {
       const auto category = static_cast<std::size_t>(block.category);
       changes[block.first][category] += block.bytes;
       changes[block.last + 1][category] -= block.bytes;
     }
     MemoryBytes now{};
-    for (std::size_t i = 0; i < result_.steps.size(); ++i) {
+    for (std::size_t i = 0; i <= end(); ++i) {
       for (std::size_t c = 0; c < memory_categories; ++c) {
         now[c] += changes[i][c];
         result_.totals[c] = std::max(result_.totals[c], now[c]);
       }
+      if (result_.steps.empty()) break;
       result_.steps[i].bytes = now;
       if (total(now) > total(result_.steps[result_.peak].bytes)) result_.peak = i;
     }
