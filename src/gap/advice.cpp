@@ -3,6 +3,7 @@
 
 #include "causes.hpp"
 #include "engine_options.hpp"
+#include <benanza/detail/saturated.hpp>
 #include <benanza/detail/shell_word.hpp>
 #include <benanza/model/data_type.hpp>
 
@@ -149,7 +150,7 @@ class Adviser {
             made = {.signature = row.signature, .count = 0, .time = call.fastest.time};
             if (row.chosen) made.plan = row.chosen->backend + "/" + row.chosen->algorithm;
           }
-          made.count += timed_->layers[layer].repeat;
+          detail::add_saturated(made.count, timed_->layers[layer].repeat);
         }
     std::vector<AdvisedCall> result;
     for (auto& [signature, call] : calls) result.push_back(std::move(call));

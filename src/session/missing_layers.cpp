@@ -111,9 +111,10 @@ std::set<std::string> retried_rows(const ResultDatabase& database, const std::op
 
 /// Where the budget is spent: calls in the form that has more of them, and ways to run a part of a group.
 double weight_of(const UniqueLayer& unique) {
-  std::int64_t calls = 0;
-  for (const auto& user : unique.users) calls += std::max(user.count, user.fused) + user.parts;
-  return static_cast<double>(calls);
+  double calls = 0;
+  for (const auto& user : unique.users)
+    calls += static_cast<double>(std::max(user.count, user.fused)) + static_cast<double>(user.parts);
+  return calls;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "models.hpp"
 #include "stored.hpp"
+#include <benanza/detail/saturated.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/measuring_time.hpp>
 #include <benanza/rules2019/rules2019.hpp>
@@ -39,7 +40,7 @@ struct Counting {
       if (is_free(at.layer)) continue;  // it is not measured
       const std::string key = LayerSignature(at.layer).text();
       CountedLayer& layer = layers[key];
-      layer.count += at.repeat;
+      detail::add_saturated(layer.count, at.repeat);
       if (const auto found = times.find(key); found != times.end()) layer.time = found->second;
     }
     return layers;

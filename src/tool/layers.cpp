@@ -5,6 +5,7 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "symbolic.hpp"
+#include <benanza/detail/saturated.hpp>
 #include <benanza/report/tensors_report.hpp>
 
 #include <CLI/CLI.hpp>
@@ -33,12 +34,12 @@ ModelSummary summarise(const ModelLayers& model, std::size_t unique_layers) {
                       .unknown = model.single.unknown};
   for (const auto& at : model.single.layers) {
     const Cost c = cost(at.layer);
-    result.layers += at.repeat;
-    result.macs += c.macs * at.repeat;
+    detail::add_saturated(result.layers, at.repeat);
+    detail::add_saturated(result.macs, detail::saturated_product(c.macs, at.repeat));
     result.flops += c.flops * static_cast<double>(at.repeat);
     result.bytes += (at.read_weights + at.read_activations + at.written) * static_cast<double>(at.repeat);
-    if (is_free(at.layer)) result.free += at.repeat;
-    if (is_opaque(at.layer)) result.opaque += at.repeat;
+    if (is_free(at.layer)) detail::add_saturated(result.free, at.repeat);
+    if (is_opaque(at.layer)) detail::add_saturated(result.opaque, at.repeat);
   }
   for (const auto& at : model.fused.layers) result.groups += is_free(at.layer) ? 0 : 1;
   return result;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolic.hpp"
 
+#include <benanza/detail/saturated.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
 
@@ -162,7 +163,7 @@ std::optional<SymbolicModel> symbolic_model(const ModelAt& model, const UnboundE
       result.layers.push_back({.signature = key,
                                .words = text([](const Layer& layer) { return describe(layer); }),
                                .user = {.model = result.likely.single.model, .node = at.nodes.front()}});
-    result.layers[found->second].user.count += at.repeat;
+    detail::add_saturated(result.layers[found->second].user.count, at.repeat);
   }
   return result;
 }

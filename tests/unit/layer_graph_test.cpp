@@ -2,9 +2,11 @@
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include <benanza/model/layer_graph.hpp>
+#include <benanza/model/layer_set.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace {
 
@@ -210,6 +212,26 @@ TEST_CASE("nested loops multiply") {
   REQUIRE(graph.layers.size() == 1);
   CHECK(graph.layers[0].repeat == 15);
   CHECK(graph.layers[0].serial_repeat == 15);
+}
+
+TEST_CASE("passes that do not fit 64 bits count as the largest number") {
+  GraphBuilder g;
+  const auto x = g.input({8});
+  GraphBuilder middle = loop_body();
+  const auto m = middle.input({8});
+  GraphBuilder inner = loop_body();
+  inner.output(inner.map("Tanh", {inner.input({8})}));
+  add_loop(middle, inner.graph(), {m}, {{8}}, std::int64_t{1} << 40);
+  add_loop(g, middle.graph(), {x}, {{8}}, std::int64_t{1} << 40);
+  const LayerGraph graph = make_layer_graph(g.graph());
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  REQUIRE(graph.layers.size() == 1);
+  CHECK(graph.layers[0].repeat == largest);
+  CHECK(graph.layers[0].serial_repeat == largest);
+  LayerSet layers;
+  for (const auto* model : {"one", "two", "two"})
+    layers.add(graph.layers[0].layer, model, graph.layers[0].nodes[0], graph.layers[0].repeat);
+  CHECK(layers.layers().begin()->second.count() == largest);
 }
 
 TEST_CASE("a loop of unknown trip count is said to be one and counted once") {

@@ -3,6 +3,7 @@
 // models already contains.
 #pragma once
 
+#include <benanza/detail/saturated.hpp>
 #include <benanza/model/units.hpp>
 
 #include <cstdint>
@@ -24,7 +25,7 @@ using CountedLayers = std::map<std::string, CountedLayer>;
 inline void merge(CountedLayers& into, const CountedLayers& from) {
   for (const auto& [key, layer] : from) {
     CountedLayer& entry = into[key];
-    entry.count += layer.count;
+    detail::add_saturated(entry.count, layer.count);
     if (!entry.time) entry.time = layer.time;
   }
 }
@@ -46,7 +47,7 @@ struct KnownLayers {
                                               const std::set<std::string>& known) {
   KnownLayers result{.model = std::move(model)};
   for (const auto& [key, layer] : layers) {
-    result.layers += layer.count;
+    detail::add_saturated(result.layers, layer.count);
     ++result.unique;
     const bool is_known = known.contains(key);
     if (is_known) ++result.known;

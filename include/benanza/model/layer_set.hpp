@@ -2,6 +2,7 @@
 // LayerSet: the unique layers over any number of models, and where each occurs.
 #pragma once
 
+#include <benanza/detail/saturated.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
 
@@ -22,9 +23,9 @@ struct Users {
   std::int64_t parts = 0;  ///< groups of the fused form that have it as a part that is one call too
 
   Users& operator+=(const Users& other) {
-    count += other.count;
-    fused += other.fused;
-    parts += other.parts;
+    detail::add_saturated(count, other.count);
+    detail::add_saturated(fused, other.fused);
+    detail::add_saturated(parts, other.parts);
     return *this;
   }
 };
@@ -39,7 +40,7 @@ struct UniqueLayer {
   /// Layers of the single form.
   [[nodiscard]] std::int64_t count() const {
     std::int64_t total = 0;
-    for (const auto& user : users) total += user.count;
+    for (const auto& user : users) detail::add_saturated(total, user.count);
     return total;
   }
 };

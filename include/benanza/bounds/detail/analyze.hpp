@@ -9,6 +9,7 @@
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/detail/timed_graph.hpp>
+#include <benanza/detail/saturated.hpp>
 #include <benanza/model/model_layers.hpp>
 
 #include <algorithm>
@@ -108,8 +109,8 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
     const Cost c = cost(at.layer);
     const auto repeat = static_cast<double>(at.repeat);
     unique.insert(text_of(at.layer));
-    result.layers += at.repeat;
-    result.macs += c.macs * at.repeat;
+    add_saturated(result.layers, at.repeat);
+    add_saturated(result.macs, saturated_product(c.macs, at.repeat));
     result.flops += c.flops * repeat;
     result.bytes += (at.read_weights + at.read_activations + at.written) * repeat;
     by_type[type(at.layer)] += repeat * static_cast<double>(c.macs);

@@ -7,6 +7,7 @@
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/layer_floor.hpp>
+#include <benanza/detail/saturated.hpp>
 #include <benanza/model/critical_path.hpp>
 #include <benanza/model/distinct_bytes.hpp>
 #include <benanza/model/layer.hpp>
@@ -109,7 +110,7 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph
       }
       const auto weights = part.status == Status::modelled ? std::nullopt : stored_weights(single, at, part);
       if (weights && (!row.weights || weights->stored < row.weights->stored)) row.weights = weights;
-      row.count += at.repeat;
+      add_saturated(row.count, at.repeat);
       if (part.node < at.nodes.size()) row.nodes.push_back(at.nodes[part.node]);
       row.critical = row.critical || path.on_path[i];
     }
@@ -127,7 +128,7 @@ inline Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const auto status = static_cast<std::size_t>(plan.status[i]);
     const auto repeat = static_cast<double>(graph.layers[i].repeat);
-    result.count[status] += graph.layers[i].repeat;
+    add_saturated(result.count[status], graph.layers[i].repeat);
     for (const auto& part : plan.parts[i]) {
       time[status] += repeat * part.time(Figure::expected).value;
       flops[status] += repeat * cost(part.layer).flops.value;

@@ -2,6 +2,7 @@
 // LayerGraphBuilder: the implementation of make_layer_graph.
 #pragma once
 
+#include <benanza/detail/saturated.hpp>
 #include <benanza/model/detail/constant_origins.hpp>
 #include <benanza/model/detail/floor_exceptions.hpp>
 #include <benanza/model/detail/pass_numbers.hpp>
@@ -266,7 +267,7 @@ class LayerGraphBuilder {
       received_[to] = {from, is_carried, !is_carried && live_->is_slice(body, body.inputs[i - skip + body_skip])};
     }
     Context here = context;
-    if (node.trip_count) here.repeat = checked_product(context.repeat, *node.trip_count);
+    if (node.trip_count) here.repeat = saturated_product(context.repeat, *node.trip_count);
     const std::string title = "'" + node.name + "' (" + node.op_type + ")";
     if (node.attributes.contains("changes_sizes"))
       result_.unknown.push_back("the sizes in " + title + " change from pass to pass: " +
@@ -347,7 +348,7 @@ class LayerGraphBuilder {
       }
     }
     for (std::size_t i = begin; i < end; ++i)
-      if (serial[i]) result_.layers[i].serial_repeat = checked_product(result_.layers[i].serial_repeat, trips);
+      if (serial[i]) result_.layers[i].serial_repeat = saturated_product(result_.layers[i].serial_repeat, trips);
   }
 
   /// Inputs of a body that may differ between passes. Excludes those that each pass hands on unchanged.
