@@ -35,13 +35,13 @@ std::optional<std::size_t> csv_column(const std::vector<std::string>& header, st
   return std::nullopt;
 }
 
-double csv_time(const Source& source, std::uint64_t position, std::string_view text) {
+double csv_time(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   double value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(value >= 0) || value > 1e12)
-    source.fail(position, "time '" + std::string(text) + "', expected a number that is not negative");
+    throw Unreadable("time '" + std::string(text) + "', expected a number that is not negative");
   return value;
 }
 

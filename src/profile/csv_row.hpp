@@ -17,8 +17,8 @@ namespace benanza::profile {
 /// Index of the first column with this name, ignoring case.
 [[nodiscard]] std::optional<std::size_t> csv_column(const std::vector<std::string>& header, std::string_view name);
 
-/// A time: a non-negative number. Throws InputError at the line otherwise.
-[[nodiscard]] double csv_time(const Source& source, std::uint64_t position, std::string_view text);
+/// A time: a non-negative number. Throws Unreadable otherwise.
+[[nodiscard]] double csv_time(std::string_view text);
 
 /// The warning about a last row that has no line end.
 [[nodiscard]] std::string csv_unterminated(const Source& source, std::uint64_t position);

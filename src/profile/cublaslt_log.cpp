@@ -117,8 +117,10 @@ EngineProfile read_cublaslt(Source& source, const ProfileOptions&) {
     const bool trace = rest.find("[Trace]") < name_begin, api = rest.find("[Api]") < name_begin;
     if (!function.ends_with("Matmul") || (!trace && !api) || !rest.substr(name_end + 2).starts_with("A=")) continue;
     const auto compute = group(rest, "computeDesc"), algo = group(rest, "algo");
-    if (!compute || !group(rest, "Adesc") || !group(rest, "Bdesc") || !group(rest, "Ddesc") || is_open(rest))
-      source.fail(lines.position(), "a call is cut off: expected Adesc, Bdesc, Ddesc and computeDesc");
+    if (!compute || !group(rest, "Adesc") || !group(rest, "Bdesc") || !group(rest, "Ddesc") || is_open(rest)) {
+      source.leave_out(lines.position(), "a call is cut off: expected Adesc, Bdesc, Ddesc and computeDesc");
+      continue;
+    }
     const std::string_view process = rest.starts_with('[') ? rest.substr(1, rest.find(']') - 1) : std::string_view{};
     SeenCall seen{{.library = "cublaslt",
                    .function = std::string(function),

@@ -14,14 +14,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-Seconds time_of(const Source& source, const Json& row, const std::string& where) {
-  const double value = time_at(source, row, "real_time", where);
+Seconds time_of(const Json& row, const std::string& where) {
+  const double value = time_at(row, "real_time", where);
   const std::string unit = row.contains("time_unit") ? text_at(row, "time_unit") : "ns";
   if (unit == "ns") return nanoseconds(value);
   if (unit == "us") return Seconds{value * 1e-6};
   if (unit == "ms") return milliseconds(value);
   if (unit == "s") return Seconds{value};
-  throw InputError(source.path().string() + ": " + where + ": time_unit '" + unit + "', expected ns, us, ms or s");
+  throw Unreadable(where + ": time_unit '" + unit + "', expected ns, us, ms or s");
 }
 
 /// The name that all repetitions of a benchmark share.
@@ -43,29 +43,28 @@ std::optional<std::string> failure(const Json& row) {
 }
 
 EngineProfile read_google_benchmark(Source& source, const ProfileOptions& options) {
-  const Json all = read_json(source);
   const std::string file = source.path().string();
-  if (!all.is_object() || !all.contains("benchmarks") || !all["benchmarks"].is_array())
-    throw InputError(file + ": no list 'benchmarks'");
   EngineProfile made;
   std::vector<Seconds> samples, medians;
   std::string name;
-  std::size_t index = 0;
-  for (const Json& row : all["benchmarks"]) {
-    const std::string where = "benchmark " + std::to_string(index++);
-    if (!row.is_object()) throw InputError(file + ": " + where + ": no object");
+  const auto add = [&](const Json& row, std::uint64_t, std::size_t index) {
+    const std::string where = "benchmark " + std::to_string(index);
+    if (!row.is_object()) throw Unreadable(where + ": no object");
     if (const auto why = failure(row)) {
       made.warnings.push_back(file + ": " + where + " '" + text_at(row, "name") + "' is left out: " + *why);
-      continue;
+      return;
     }
     const std::string own = run_name(row);
     if (name.empty()) name = own;
     if (own != name)
       throw InputError(file + ": holds the benchmarks '" + name + "' and '" + own +
                        "'; expected one, that of the whole model: choose it with --benchmark_filter");
-    if (text_at(row, "run_type") != "aggregate") samples.push_back(time_of(source, row, where));
-    else if (text_at(row, "aggregate_name") == "median") medians.push_back(time_of(source, row, where));
-  }
+    if (text_at(row, "run_type") != "aggregate") samples.push_back(time_of(row, where));
+    else if (text_at(row, "aggregate_name") == "median") medians.push_back(time_of(row, where));
+  };
+  for_each_json(source, "benchmarks", longest_record, add, [&made](std::string_view member, const Json& value) {
+    if (member == "context") made.device = text_at(value, "host_name");
+  });
   if (samples.empty()) {
     if (medians.empty()) throw InputError(file + ": no benchmark with a time");
     samples = medians;
@@ -74,7 +73,6 @@ EngineProfile read_google_benchmark(Source& source, const ProfileOptions& option
   const std::size_t dropped = warm_up_passes(source, samples, options);
   made.warm_ups = static_cast<std::int64_t>(dropped);
   made.latencies.assign(samples.begin() + static_cast<std::ptrdiff_t>(dropped), samples.end());
-  if (all.contains("context") && all["context"].is_object()) made.device = text_at(all["context"], "host_name");
   return made;
 }
 

@@ -3,7 +3,6 @@
 // Operators nest by time on their thread; a kernel is launched by the call with the same correlation, which is inside
 // an operator. A pass is a ProfilerStep; otherwise a repeated annotation by the user; otherwise a repetition of the
 // outermost operators.
-#include "event_stream.hpp"
 #include "kineto_events.hpp"
 #include "reader.hpp"
 #include "timeline.hpp"
@@ -78,12 +77,12 @@ class Kineto {
       source_.fail(position, "a begin or end event; expected complete events (ph 'X'), as PyTorch writes them");
     if (event.phase != 'X') return;
     if (event.category == "overhead") {
-      event.check(source_, position);
+      event.check();
       overhead_ns_ += event.duration_ns;
     }
     const TraceKind kind = trace_kind(event.category);
     if (kind == TraceKind::other) return;
-    event.check(source_, position);
+    event.check();
     add(event, kind, arguments, position);
   }
 

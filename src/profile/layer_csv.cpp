@@ -31,6 +31,20 @@ std::optional<TimeColumn> time_column(const std::vector<std::string>& header) {
   return std::nullopt;
 }
 
+/// The time of a row; empty if the row cannot be read, which the source counts.
+std::optional<Seconds> read_time(Source& source, std::uint64_t position, const std::vector<std::string>& fields,
+                                 std::size_t columns, const TimeColumn& time) {
+  try {
+    if (fields.size() != columns)
+      throw Unreadable("a row of " + std::to_string(fields.size()) + " columns, expected " + std::to_string(columns) +
+                       ": cut off?");
+    return Seconds{csv_time(fields[time.at]) * time.seconds};
+  } catch (const Unreadable& error) {
+    source.leave_out(position, error.what());
+    return std::nullopt;
+  }
+}
+
 EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
   Lines lines(source);
   std::string_view line;
@@ -52,9 +66,13 @@ EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
   while (lines.next(line)) {
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
     const auto fields = csv_fields(line, ',');
-    if (fields.size() != header.size())
-      source.fail(lines.position(), "a row of " + std::to_string(fields.size()) + " columns, expected " +
-                                        std::to_string(header.size()) + ": cut off?");
+    const auto seconds = read_time(source, lines.position(), fields, header.size(), *time);
+    if (!seconds) {
+      ids.push_back(unreadable_id);
+      rows.emplace_back();
+      times.emplace_back();
+      continue;
+    }
     if (first_row.empty()) first_row = fields;
     for (const std::size_t at : same)
       if (fields[at] != first_row[at])
@@ -68,9 +86,9 @@ EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
     row.place = {source.index(), lines.position()};
     if (lines.unterminated()) made.warnings.push_back(csv_unterminated(source, lines.position()));
     ids.push_back(names.find_or_add(row.name).id);
-    times.push_back(Seconds{csv_time(source, lines.position(), fields[time->at]) * time->seconds});
+    times.push_back(*seconds);
   }
-  if (rows.empty()) source.fail(0, "a header, but no layer");
+  if (names.size() == 0) source.fail(0, "a header, but no layer");
   // A name that occurs twice in a file of one pass denotes two layers; passes are repetitions of the whole file.
   const auto passes = repeated_passes(source, ids, {}, options, made.warnings, Covering::whole);
   std::vector<Seconds> sums;
@@ -82,6 +100,7 @@ EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
   made.warm_ups = static_cast<std::int64_t>(dropped);
   const std::size_t first = passes[dropped].first, length = passes[dropped].last - first;
   for (std::size_t k = 0; k < length; ++k) {
+    if (!is_readable(ids, passes, k)) continue;
     auto& record = made.records.emplace_back(std::move(rows[first + k]));
     for (std::size_t pass = dropped; pass < passes.size(); ++pass)
       record.times.push_back(times[passes[pass].first + k]);

@@ -73,19 +73,33 @@ class Export {
   /// Whether kernels name their process.
   [[nodiscard]] bool names_processes() { return database_.columns("CUPTI_ACTIVITY_KIND_KERNEL").contains("globalPid"); }
 
-  /// Ranges that were pushed and popped on a thread (event type 59), which nest.
+  /// Ranges that were pushed and popped on a thread, which nest: of NVTX (event type 59), and of its version 2, which
+  /// writes texts (70). A text is in the row or, as registered strings are, elsewhere.
   void read_ranges() {
     const auto columns = database_.columns("NVTX_EVENTS");
-    if (columns.empty() || !columns.contains("text")) return;
-    const std::string id = columns.contains("textId") ? "textId" : "null";
-    database_.each("select globalTid, start, end, text, " + id +
-                       " from NVTX_EVENTS where eventType = 59 and end is not null order by start, end desc",
+    const auto column = [&columns](const char* name) { return columns.contains(name) ? name : "null"; };
+    if (!columns.contains("text") && !columns.contains("textId")) return;
+    std::string types = "59, 70";
+    if (database_.columns("ENUM_NSYS_EVENT_TYPE").contains("name"))
+      database_.each("select id from ENUM_NSYS_EVENT_TYPE where name like 'Nvtx%PushPopRange'",
+                     [&](sqlite3_stmt* row) { types += ", " + std::to_string(Database::number(row, 0)); });
+    database_.each("select globalTid, start, end, " + std::string(column("text")) + ", " + column("textId") +
+                       " from NVTX_EVENTS where eventType in (" + types +
+                       ") and end is not null order by start, end desc",
                    [&](sqlite3_stmt* row) {
                      std::string text = Database::text(row, 3);
                      if (text.empty()) text = string(Database::number(row, 4));
                      ranges_[Database::number(row, 0)].push_back(
                          {Database::number(row, 1), Database::number(row, 2), std::move(text)});
                    });
+    for (auto& [thread, ranges] : ranges_) {
+      std::vector<std::size_t> open;
+      for (std::size_t i = 0; i < ranges.size(); ++i) {
+        while (!open.empty() && ranges[open.back()].end < ranges[i].end) open.pop_back();
+        if (!open.empty()) ranges[i].parent = open.back();
+        open.push_back(i);
+      }
+    }
   }
 
   void read_libraries() {
@@ -118,12 +132,13 @@ class Export {
   [[nodiscard]] std::string label_of(const Launch& launch) const {
     const auto found = ranges_.find(launch.thread);
     if (found == ranges_.end()) return {};
-    const std::string* label = nullptr;  // text of the enclosing range that began last
-    auto at = std::upper_bound(found->second.begin(), found->second.end(), launch.start,
-                               [](std::int64_t start, const Range& range) { return start < range.start; });
-    for (; at != found->second.begin() && !label; --at)
-      if (std::prev(at)->end >= launch.start) label = &std::prev(at)->text;
-    return label ? *label : std::string();
+    const std::vector<Range>& ranges = found->second;
+    const auto after = std::upper_bound(ranges.begin(), ranges.end(), launch.start,
+                                        [](std::int64_t start, const Range& range) { return start < range.start; });
+    // The enclosing range that began last.
+    std::size_t at = after == ranges.begin() ? Range::none : static_cast<std::size_t>(after - ranges.begin()) - 1;
+    while (at != Range::none && ranges[at].end < launch.start) at = ranges[at].parent;
+    return at == Range::none ? std::string() : ranges[at].text;
   }
 
   /// Checks a row that was selected as `rowid, start, end ...`. Times are nanoseconds since the session or since 1970.

@@ -24,6 +24,8 @@ struct Launch {
 struct Range {
   std::int64_t start = 0, end = 0;  ///< ns
   std::string text{};
+  std::size_t parent = none;  ///< the range of the same thread that encloses it
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };
 
 struct DeviceEvent {

@@ -63,14 +63,17 @@ class Verbose {
   EngineProfile read() {
     Lines lines(source_);
     for (std::string_view line; lines.next(line);) {
-      // Programs print into the same stream, possibly without ending their line.
+      // Programs print into the same stream, possibly without ending their line. A torn line is followed by a whole
+      // one.
       for (const std::string_view mark : marks)
-        if (const auto at = line.find(mark); at != std::string_view::npos) {
-          add(line.substr(at + mark.size()), lines.position(), lines.unterminated());
-          break;
+        for (auto at = line.find(mark); at != std::string_view::npos;) {
+          const auto begin = at + mark.size();
+          at = line.find(mark, begin);
+          add_readable(line.substr(begin, at - begin), lines.position(),
+                       lines.unterminated() && at == std::string_view::npos);
         }
     }
-    if (ids_.empty())
+    if (descriptions_.empty())
       throw InputError(source_.path().string() +
                        ": no executed primitive: run with ONEDNN_VERBOSE=profile_exec (or 1)");
     finish();
@@ -78,6 +81,17 @@ class Verbose {
   }
 
  private:
+  void add_readable(std::string_view line, std::uint64_t position, bool unterminated) {
+    try {
+      add(line, position, unterminated);
+    } catch (const Unreadable& error) {
+      source_.leave_out(position, error.what());
+      ids_.push_back(unreadable_id);
+      times_.emplace_back();
+      positions_.push_back(position);
+    }
+  }
+
   void add(std::string_view line, std::uint64_t position, bool unterminated) {
     auto fields = split(line, ',');
     std::size_t from = 0;
@@ -96,16 +110,16 @@ class Verbose {
     fields.erase(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(from));
     if (fields.empty() || fields[0] != "exec") return;  // create, errors
     if (fields.size() != columns_.count)
-      source_.fail(position, "a line of " + std::to_string(fields.size()) + " columns, expected " +
-                                 std::to_string(columns_.count) + " (" + names_of_columns_ + "): cut off?");
+      throw Unreadable("a line of " + std::to_string(fields.size()) + " columns, expected " +
+                       std::to_string(columns_.count) + " (" + names_of_columns_ + "): cut off?");
     if (unterminated)
-      source_.fail(position, "the last line has no line end: its exec_time may be cut off; expected whole lines");
+      throw Unreadable("the last line has no line end: its exec_time may be cut off; expected whole lines");
     const auto at = [&](std::size_t column) { return column < fields.size() ? fields[column] : std::string_view(); };
     double time = 0;
     const std::string_view text = at(columns_.time);
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), time);
     if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || !(time >= 0))
-      source_.fail(position, "exec_time '" + std::string(text) + "', expected milliseconds");
+      throw Unreadable("exec_time '" + std::string(text) + "', expected milliseconds");
     // The text from the first column up to the time identifies the same primitive on the same problem.
     const char* const first = fields[0].data();
     const auto [what, is_new] = names_.find_or_add({first, static_cast<std::size_t>(text.data() - first)});
@@ -180,6 +194,7 @@ class Verbose {
     // All passes are equal by construction: their k-th primitives are the same.
     const Stretch& model = passes[dropped];
     for (std::size_t k = 0; k < model.last - model.first; ++k) {
+      if (!is_readable(ids_, passes, k)) continue;
       auto& record = made_.records.emplace_back(descriptions_[ids_[model.first + k]]);
       record.place = {source_.index(), positions_[model.first + k]};
       for (std::size_t pass = dropped; pass < passes.size(); ++pass)

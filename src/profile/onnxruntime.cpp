@@ -3,7 +3,6 @@
 // complete events in microseconds. `model_run` is a pass; `<node>_kernel_time` of category Node is a layer, which
 // contains the layers of its subgraph. Events of category Kernel, in builds with CUPTI, follow the node that launched
 // them.
-#include "event_stream.hpp"
 #include "onnxruntime_nodes.hpp"
 #include "reader.hpp"
 #include "timeline.hpp"
@@ -93,7 +92,7 @@ class OnnxRuntime {
                    "a second session_initialization: the events of two models in one file; expected the "
                    "profile of one session");
     if (event.name != "model_run") return;
-    event.check(source_, position);
+    event.check();
     runs_.push_back({event.start_ns, event.start_ns + event.duration_ns});
   }
 
@@ -101,7 +100,7 @@ class OnnxRuntime {
     std::string_view name = event.name;
     if (!name.ends_with(kernel_time)) return;  // _fence_before, _fence_after
     name.remove_suffix(kernel_time.size());
-    event.check(source_, position);
+    event.check();
     key_.assign(name).append(1, '\0').append(arguments.op).append(1, '\0').append(arguments.provider);
     if (name.empty()) key_.append(1, '\0').append(arguments.node_index);
     const auto [what, is_new] = names_.find_or_add(key_);
@@ -123,7 +122,7 @@ class OnnxRuntime {
   }
 
   void add_kernel(const TraceEvent& event, const Arguments& arguments, std::uint64_t position) {
-    event.check(source_, position);
+    event.check();
     has_kernels_ = true;
     key_.assign(event.name).append(1, '\0').append(1, 'k');
     const std::uint32_t launcher = launcher_of(arguments.parent);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenVINO's counters (benchmark_app -report_type average_counters, detailed_counters, or sorted): CSV of layers in the
-// order of the engine, in milliseconds; one block per pass in a detailed report. The sum of a block is not a latency.
+// OpenVINO's counters: a report of benchmark_app (-report_type average_counters, detailed_counters, or sorted) as CSV
+// of layers or, with -json_stats, as JSON, and what -pc prints (samples/cpp/common/utils, samples/cpp/benchmark_app/
+// statistics_report.cpp). Layers are in the order of the engine, one block per pass. The sum of a block is not a
+// latency.
 #include "csv_row.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
+#include "small_json.hpp"
 #include "timeline.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace benanza::profile {
 
@@ -16,78 +21,68 @@ namespace {
 /// Layers that only change layout or type, as OpenVINO's CPU and GPU plugins call them.
 bool converts(std::string_view type) { return type == "Reorder" || type == "reorder"; }
 
+struct Counter {
+  std::string name{}, status{}, op{}, implementation{};
+};
+
 class Counters {
  public:
   Counters(Source& source, const ProfileOptions& options) : source_(source), options_(options) {}
 
-  EngineProfile read() {
-    Lines lines(source_);
-    for (std::string_view line; lines.next(line);) {
-      if (line.starts_with("layerName")) begin_block(line, lines.position());
-      else if (!passes_.empty()) add(line, lines.position(), lines.unterminated());
-    }
-    finish();
-    return std::move(made_);
-  }
+  void warn(std::string text) { made_.warnings.push_back(std::move(text)); }
 
- private:
-  void begin_block(std::string_view line, std::uint64_t position) {
-    separator_ = line.find(';') != std::string_view::npos ? ';' : ',';
-    const auto header = csv_fields(line, separator_);
-    const auto column = [&](std::string_view name) {
-      const auto found = csv_column(header, name);
-      if (!found) source_.fail(position, "a header without column '" + std::string(name) + "'");
-      return *found;
-    };
-    status_ = column("execStatus");
-    op_ = column("layerType");
-    implementation_ = column("execType");
-    time_ = column("realTime (ms)");
-    last_used_ = std::max({status_, op_, implementation_, time_});
-    columns_ = header.size();
-    if (separator_ == ',')
-      made_.warnings.push_back(source_.place(position) +
-                               ": a sorted report: the order of layers is not that of the engine");
+  void begin_pass() {
     passes_.emplace_back();
     sums_.emplace_back();
+    damaged_.push_back(false);
   }
+  [[nodiscard]] bool has_passes() const { return !passes_.empty(); }
 
-  void add(std::string_view line, std::uint64_t position, bool unterminated) {
-    const auto fields = csv_fields(line, separator_);
-    const bool is_layer = fields.size() > last_used_ && !fields[status_].empty();
-    if (!is_layer) {
-      // Blank lines, totals, and what a quoted line break of the sorted header leaves; any other is a line that is cut
-      // off.
-      if (fields[0].empty() || fields[0].starts_with("Total")) return;
-      source_.fail(position, "a layer of " + std::to_string(fields.size()) + " columns, expected " +
-                                 std::to_string(columns_) + ": cut off?");
-    }
-    std::string_view status = fields[status_];
+  /// Adds a layer to the last pass. `time` gives its time; both throw Unreadable for a layer that cannot be read.
+  template <class Time>
+  void add(const Counter& counter, std::uint64_t position, Time&& time) {
+    std::string_view status = counter.status;
     if (status.starts_with("Status.")) status.remove_prefix(7);
     if (status == "NOT_RUN" || status == "OPTIMIZED_OUT") return;
     if (status != "EXECUTED")
-      source_.fail(position, "status '" + std::string(status) + "', expected EXECUTED, OPTIMIZED_OUT or NOT_RUN");
-    const Seconds time = milliseconds(csv_time(source_, position, fields[time_]));
-    if (unterminated) made_.warnings.push_back(csv_unterminated(source_, position));
-    const auto [what, is_new] = names_.find_or_add(fields[0] + '\0' + fields[op_]);
+      throw Unreadable("status '" + std::string(status) + "', expected EXECUTED, OPTIMIZED_OUT or NOT_RUN");
+    const Seconds taken = time();
+    const auto [what, is_new] = names_.find_or_add(counter.name + '\0' + counter.op);
     if (is_new) {
       auto& record = descriptions_.emplace_back();
-      record.name = fields[0];
-      record.op = fields[op_];
-      if (!converts(record.op)) record.nodes = {fields[0]};
-      record.algorithm = fields[implementation_];
+      record.name = counter.name;
+      record.op = counter.op;
+      if (!converts(record.op) && !record.name.ends_with("...")) record.nodes = {record.name};  // -pc cuts long names
+      record.algorithm = counter.implementation;
       record.provider = "openvino";
       record.activity = converts(record.op) ? Activity::conversion : Activity::layer;
       record.place = {source_.index(), position};
     }
     passes_.back().push_back({.what = what,
                               .start = static_cast<double>(passes_.back().size()),  // their order
-                              .duration = time.value});
-    sums_.back() += time;
+                              .duration = taken.value});
+    sums_.back() += taken;
   }
 
-  void finish() {
+  /// Calls `read`, and counts the layer as one that cannot be read if it throws Unreadable.
+  template <class Read>
+  void at_layer(std::uint64_t position, Read&& read) {
+    try {
+      read();
+    } catch (const Unreadable& error) {
+      source_.leave_out(position, error.what());
+      damaged_.back() = true;
+    }
+  }
+
+  EngineProfile finish() {
     if (descriptions_.empty()) throw InputError(source_.path().string() + ": no executed layer in the report");
+    if (std::find(damaged_.begin(), damaged_.end(), false) != damaged_.end())
+      for (std::size_t i = damaged_.size(); i-- > 0;)
+        if (damaged_[i]) {
+          passes_.erase(passes_.begin() + static_cast<std::ptrdiff_t>(i));
+          sums_.erase(sums_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
     const std::size_t dropped = warm_up_passes(source_, sums_, options_);
     made_.warm_ups = static_cast<std::int64_t>(dropped);
     PassRecords records;
@@ -96,29 +91,177 @@ class Counters {
       auto& record = made_.records.emplace_back(descriptions_[each.what]);
       record.times = std::move(each.times);
     }
+    return std::move(made_);
   }
 
+ private:
   Source& source_;
   const ProfileOptions& options_;
   EngineProfile made_{.engine = "openvino"};
-  char separator_ = ';';
-  std::size_t status_ = 0, op_ = 0, implementation_ = 0, time_ = 0, last_used_ = 0, columns_ = 0;
   Names names_{};
   std::vector<ProfileRecord> descriptions_{};  // by the number of the name
   std::vector<std::vector<PassEvent>> passes_{};
   std::vector<Seconds> sums_{};
+  std::vector<bool> damaged_{};  // by pass: whether a layer of it could not be read
 };
+
+/// The columns of a block.
+struct CounterColumns {
+  CounterColumns(Source& source, std::string_view line, std::uint64_t position) {
+    separator = line.find(';') != std::string_view::npos ? ';' : ',';
+    const auto header = csv_fields(line, separator);
+    const auto column = [&](std::string_view name) {
+      const auto found = csv_column(header, name);
+      if (!found) source.fail(position, "a header without column '" + std::string(name) + "'");
+      return *found;
+    };
+    status = column("execStatus");
+    op = column("layerType");
+    implementation = column("execType");
+    time = column("realTime (ms)");
+    last_used = std::max({status, op, implementation, time});
+    count = header.size();
+  }
+  char separator = ';';
+  std::size_t status = 0, op = 0, implementation = 0, time = 0, last_used = 0, count = 0;
+};
+
+EngineProfile read_openvino_counters(Source& source, const ProfileOptions& options) {
+  Counters counters(source, options);
+  Lines lines(source);
+  std::optional<CounterColumns> columns;
+  for (std::string_view line; lines.next(line);) {
+    const std::uint64_t position = lines.position();
+    if (line.starts_with("layerName")) {
+      columns.emplace(source, line, position);
+      if (columns->separator == ',')
+        counters.warn(source.place(position) + ": a sorted report: the order of layers is not that of the engine");
+      counters.begin_pass();
+      continue;
+    }
+    if (!columns) continue;
+    counters.at_layer(position, [&] {
+      const auto fields = csv_fields(line, columns->separator);
+      if (fields.size() <= columns->last_used || fields[columns->status].empty()) {
+        // Blank lines, totals, and what a quoted line break of the sorted header leaves; any other is a line that is
+        // cut off.
+        if (fields[0].empty() || fields[0].starts_with("Total")) return;
+        throw Unreadable("a layer of " + std::to_string(fields.size()) + " columns, expected " +
+                         std::to_string(columns->count) + ": cut off?");
+      }
+      const Counter counter{fields[0], fields[columns->status], fields[columns->op], fields[columns->implementation]};
+      counters.add(counter, position, [&] {
+        const double time = csv_time(fields[columns->time]);
+        if (lines.unterminated()) counters.warn(csv_unterminated(source, position));
+        return milliseconds(time);
+      });
+    });
+  }
+  return counters.finish();
+}
 
 bool sniff_openvino_counters(std::string_view head) {
   return head.starts_with("layerName;execStatus;") || head.starts_with("layerName,execStatus,");
 }
 
-EngineProfile read_openvino_counters(Source& source, const ProfileOptions& options) {
-  return Counters(source, options).read();
+constexpr std::string_view type_key = "layerType: ", exec_key = "execType: ";
+
+/// The word after a key; empty if the key is not there.
+std::string_view word_after(std::string_view line, std::string_view key) {
+  const auto at = line.find(key);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + key.size());
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  return line.substr(0, line.find_first_of(" \t"));
+}
+
+/// `conv1   EXECUTED   layerType: Convolution   execType: jit_f32   realTime (ms): 0.020   cpuTime (ms): 0.020`; before
+/// 2022.2 `realTime: 20   cpu: 20` in microseconds.
+EngineProfile read_openvino_text(Source& source, const ProfileOptions& options) {
+  Counters counters(source, options);
+  Lines lines(source);
+  bool in_pass = false;
+  for (std::string_view line; lines.next(line);) {
+    const auto type_at = line.find(type_key);
+    if (line.starts_with("Total time")) in_pass = false;
+    if (type_at == std::string_view::npos) continue;
+    if (!std::exchange(in_pass, true)) counters.begin_pass();
+    counters.at_layer(lines.position(), [&] {
+      std::string_view before = line.substr(0, type_at);
+      const auto trim = [&before] { before = before.substr(0, before.find_last_not_of(" \t") + 1); };
+      trim();
+      const auto status_at = before.find_last_of(" \t") + 1;  // 0 if there is no blank
+      const std::string status(before.substr(status_at));
+      before = before.substr(0, status_at);
+      trim();
+      const Counter counter{std::string(before), status, std::string(word_after(line, type_key)),
+                            std::string(word_after(line, exec_key))};
+      if (counter.name.empty()) throw Unreadable("a layer without a name or a status");
+      counters.add(counter, lines.position(), [&] {
+        if (lines.unterminated() && line.find("cpu") == std::string_view::npos)
+          throw Unreadable("a layer that is cut off");
+        if (const auto time = word_after(line, "realTime (ms):"); !time.empty()) return milliseconds(csv_time(time));
+        return Seconds{csv_time(word_after(line, "realTime:")) * 1e-6};
+      });
+    });
+  }
+  return counters.finish();
+}
+
+bool sniff_openvino_text(std::string_view head) {
+  const auto type = head.find(type_key);
+  if (type == std::string_view::npos) return false;
+  const std::string_view line = head.substr(type, head.find_first_of("\r\n", type) - type);
+  return line.find(exec_key) != std::string_view::npos && line.find("realTime") != std::string_view::npos;
+}
+
+constexpr std::string_view average_key = "avg_performance", detailed_key = "detailed_performance";
+
+EngineProfile read_openvino_json(Source& source, const ProfileOptions& options) {
+  using Json = nlohmann::json;
+  Counters counters(source, options);
+  const auto add_pass = [&](const Json& pass, std::uint64_t position) {
+    if (!pass.is_object() || !pass.contains("nodes") || !pass["nodes"].is_array())
+      throw Unreadable("a pass without the list 'nodes'");
+    counters.begin_pass();
+    std::size_t index = 0;
+    for (const Json& node : pass["nodes"]) {
+      const std::string where = "node " + std::to_string(index++);
+      counters.at_layer(position, [&] {
+        const Counter counter{text_at(node, "name"), text_at(node, "status"), text_at(node, "node_type"),
+                              text_at(node, "exec_type")};
+        if (counter.name.empty()) throw Unreadable(where + ": no 'name'");
+        counters.add(counter, position, [&] { return milliseconds(time_at(node, "real_time", where)); });
+      });
+    }
+  };
+  const bool detailed = source.head().find(detailed_key) != std::string_view::npos;
+  if (detailed) {
+    for_each_json(source, detailed_key, EventStream::usual_longest,
+                  [&](const Json& pass, std::uint64_t position, std::size_t) { add_pass(pass, position); });
+  } else {
+    const Json all = read_json(source);
+    try {
+      add_pass(all.is_object() ? all.value(std::string(average_key), Json()) : Json(), 0);
+    } catch (const Unreadable& error) {
+      source.fail(0, error.what());
+    }
+  }
+  return counters.finish();
+}
+
+bool sniff_openvino_json(std::string_view head) {
+  const auto first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || head[first] != '{') return false;
+  const std::string_view start = head.substr(first, 256);
+  return (start.find(average_key) != std::string_view::npos || start.find(detailed_key) != std::string_view::npos) &&
+         head.find("\"nodes\"") != std::string_view::npos;
 }
 
 }  // namespace
 
 const Reader openvino_counters{"OpenVINO counters", sniff_openvino_counters, read_openvino_counters};
+const Reader openvino_text{"OpenVINO counters as text", sniff_openvino_text, read_openvino_text};
+const Reader openvino_json{"OpenVINO counters as JSON", sniff_openvino_json, read_openvino_json};
 
 }  // namespace benanza::profile

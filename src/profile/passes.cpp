@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -14,11 +15,13 @@ namespace benanza::profile {
 
 namespace {
 
+bool same(std::uint32_t a, std::uint32_t b) { return a == b || a == unreadable_id || b == unreadable_id; }
+
 /// The longest range [first, last) in which each element equals the one `period` before it.
 Stretch longest_run(std::span<const std::uint32_t> ids, std::size_t period) {
   Stretch best{}, run{};
   for (std::size_t i = period; i < ids.size(); ++i) {
-    if (ids[i] != ids[i - period]) continue;
+    if (!same(ids[i], ids[i - period])) continue;
     if (run.last != i) run.first = i - period;
     run.last = i + 1;
     if (run.last - run.first > best.last - best.first) best = run;
@@ -32,7 +35,7 @@ std::size_t rarest(std::span<const std::uint32_t> ids, const std::vector<std::si
                    std::size_t last) {
   std::size_t best = last;
   for (std::size_t i = first; i < last; ++i)
-    if (count[ids[i]] > 1 && (best == last || count[ids[i]] < count[ids[best]])) best = i;
+    if (ids[i] != unreadable_id && count[ids[i]] > 1 && (best == last || count[ids[i]] < count[ids[best]])) best = i;
   return best;
 }
 
@@ -42,8 +45,12 @@ std::size_t rarest(std::span<const std::uint32_t> ids, const std::vector<std::si
 /// all, which may belong to the set-up, such as the kernels that set an engine's parameters.) The rarest element has
 /// few equals inside a pass, so its nearest ones suffice.
 std::vector<std::size_t> candidate_periods(std::span<const std::uint32_t> ids) {
-  std::vector<std::size_t> count(ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + std::size_t{1}, 0);
-  for (const std::uint32_t id : ids) ++count[id];
+  std::vector<std::size_t> count;
+  for (const std::uint32_t id : ids) {
+    if (id == unreadable_id) continue;
+    if (id >= count.size()) count.resize(id + std::size_t{1}, 0);
+    ++count[id];
+  }
   constexpr std::size_t equals_tried = 32;  // on each side
   const std::size_t size = ids.size();
   std::vector<std::size_t> periods;
@@ -83,7 +90,7 @@ bool reach_end(const std::vector<Stretch>& passes, std::span<const std::uint32_t
   const Stretch& last = passes.back();
   const auto rest = ids.subspan(last.last);
   return rest.size() < last.last - last.first &&
-         std::equal(rest.begin(), rest.end(), ids.begin() + static_cast<std::ptrdiff_t>(last.first));
+         std::equal(rest.begin(), rest.end(), ids.begin() + static_cast<std::ptrdiff_t>(last.first), same);
 }
 
 /// Whether the idle time before a pass is at least twice the longest one inside a pass, by medians over the passes.
@@ -132,9 +139,11 @@ std::vector<Stretch> passes_as_told(const Source& source, std::span<const std::u
 
 }  // namespace
 
-std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::uint32_t> ids,
-                                     std::span<const double> idle_before, const ProfileOptions& options,
-                                     std::vector<std::string>& warnings, Covering covering) {
+namespace {
+
+std::vector<Stretch> all_passes(const Source& source, std::span<const std::uint32_t> ids,
+                                std::span<const double> idle_before, const ProfileOptions& options,
+                                std::vector<std::string>& warnings, Covering covering) {
   if (ids.empty()) return {};
   if (options.passes) return passes_as_told(source, ids, idle_before, *options.passes);
   std::vector<Stretch> passes = likely_passes(ids, idle_before, covering);
@@ -150,6 +159,25 @@ std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::
     warnings.push_back(source.path().string() + ": nothing repeats up to the end: its " + std::to_string(ids.size()) +
                        " records are taken as one pass, which may hold warm-ups");
   return {{0, ids.size()}};
+}
+
+}  // namespace
+
+bool is_readable(std::span<const std::uint32_t> ids, std::span<const Stretch> passes, std::size_t k) {
+  return std::none_of(passes.begin(), passes.end(),
+                      [&](const Stretch& pass) { return ids[pass.first + k] == unreadable_id; });
+}
+
+std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::uint32_t> ids,
+                                     std::span<const double> idle_before, const ProfileOptions& options,
+                                     std::vector<std::string>& warnings, Covering covering) {
+  std::vector<Stretch> passes = all_passes(source, ids, idle_before, options, warnings, covering);
+  const auto is_whole = [ids](const Stretch& pass) {
+    const auto part = ids.subspan(pass.first, pass.last - pass.first);
+    return std::find(part.begin(), part.end(), unreadable_id) == part.end();
+  };
+  if (std::any_of(passes.begin(), passes.end(), is_whole)) std::erase_if(passes, std::not_fn(is_whole));
+  return passes;
 }
 
 std::vector<Stretch> find_repetitions(std::span<const std::uint32_t> ids, std::span<const double> idle_before) {

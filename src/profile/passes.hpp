@@ -19,6 +19,9 @@ struct Stretch {
   bool operator==(const Stretch&) const = default;
 };
 
+/// The id of an element that cannot be read: it may be any other one.
+inline constexpr std::uint32_t unreadable_id = 0xFFFFFFFF;
+
 /// For files that do not mark passes: the longest range of the sequence that repeats itself, cut into its repetitions.
 /// What precedes it (set-up, autotuning) and what follows it belong to no pass. Equal ids are the same kernel with the
 /// same parameters. `idle_before` (as long as ids, or empty) is the idle time before each element: a pass begins where
@@ -36,12 +39,15 @@ enum class Covering : std::uint8_t {
 /// The passes of a file that does not mark them: repetitions that cover the sequence; otherwise (blocks of one pass
 /// repeat, too) only repetitions that begin after idle times at least twice as long as any inside them; or as many as
 /// the options say. Passes found only by repetition come with a warning. If there is no such repetition, the whole
-/// sequence is one pass. Empty if there are no ids. Throws InputError if the sequence cannot be divided into the number
-/// of passes in the options.
+/// sequence is one pass. Passes with an element that cannot be read are left out, unless all have one. Empty if there
+/// are no ids. Throws InputError if the sequence cannot be divided into the number of passes in the options.
 [[nodiscard]] std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::uint32_t> ids,
                                                    std::span<const double> idle_before, const ProfileOptions& options,
                                                    std::vector<std::string>& warnings,
                                                    Covering covering = Covering::behind_warm_up);
+
+/// Whether the k-th elements of all these passes can be read.
+[[nodiscard]] bool is_readable(std::span<const std::uint32_t> ids, std::span<const Stretch> passes, std::size_t k);
 
 /// How many of the first passes are warm-ups: the number in the options, or otherwise determined from their times
 /// (detail/warm_ups.hpp). Throws InputError if none would be left.

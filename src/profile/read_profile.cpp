@@ -16,10 +16,10 @@ namespace {
 using namespace profile;
 
 /// The only list of formats, in the order in which they are asked.
-constexpr std::array<const Reader*, 15> readers{
-    &onnxruntime,      &kineto,      &trtexec_profile,    &trtexec_times,  &trtexec_layers,
-    &google_benchmark, &trtexec_log, &openvino_counters,  &onednn_verbose, &nsys,
-    &cudnn_log,        &cublas_log,  &cudnn_frontend_log, &cublaslt_log,   &layer_csv,
+constexpr std::array<const Reader*, 17> readers{
+    &onnxruntime,      &kineto,      &trtexec_profile,    &trtexec_times, &trtexec_layers, &openvino_json,
+    &google_benchmark, &trtexec_log, &openvino_counters,  &openvino_text, &onednn_verbose, &nsys,
+    &cudnn_log,        &cublas_log,  &cudnn_frontend_log, &cublaslt_log,  &layer_csv,
 };
 
 std::string known_formats() {
@@ -35,6 +35,24 @@ const Reader& reader_of(const Source& source) {
   for (const Reader* reader : readers)
     if (reader->sniff(head)) return *reader;
   source.fail(0, "a profile of no known format; known are: " + known_formats());
+}
+
+/// Says what the file lacks, and refuses it if that is everything.
+EngineProfile read_leniently(const Reader& reader, Source& source, const ProfileOptions& options) {
+  const auto with_reason = [&source](const std::string& what) {
+    return InputError(what == source.first_left_out() ? what : what + "; " + source.first_left_out());
+  };
+  EngineProfile part;
+  try {
+    part = reader.read(source, options);
+  } catch (const InputError& error) {
+    if (source.left_out() == 0) throw;
+    throw with_reason(error.what());
+  }
+  if (source.left_out() > 0 && part.records.empty() && part.latencies.empty() && part.calls.empty())
+    throw InputError(source.first_left_out());
+  for (std::string& warning : source.warnings()) part.warnings.push_back(std::move(warning));
+  return part;
 }
 
 bool has_times(const EngineProfile& profile) {
@@ -159,7 +177,7 @@ EngineProfile read_profile(std::span<const std::filesystem::path> files, const P
     Source source(files[i], i);
     joiner.files().push_back(files[i].string());
     const Reader& reader = reader_of(source);
-    EngineProfile part = reader.read(source, options);
+    EngineProfile part = read_leniently(reader, source, options);
     part.format = reader.format;
     joiner.add(std::move(part));
   }

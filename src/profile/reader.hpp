@@ -21,6 +21,7 @@ struct Reader {
 };
 
 extern const Reader onnxruntime, kineto, trtexec_profile, trtexec_times, trtexec_layers, trtexec_log, onednn_verbose,
-    openvino_counters, google_benchmark, layer_csv, nsys, cudnn_log, cudnn_frontend_log, cublas_log, cublaslt_log;
+    openvino_counters, openvino_text, openvino_json, google_benchmark, layer_csv, nsys, cudnn_log, cudnn_frontend_log,
+    cublas_log, cublaslt_log;
 
 }  // namespace benanza::profile

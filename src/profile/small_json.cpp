@@ -2,17 +2,20 @@
 #include "small_json.hpp"
 
 #include <benanza/error.hpp>
+#include <benanza/results/whole_file.hpp>
 
 namespace benanza::profile {
 
-nlohmann::json read_json(Source& source) {
-  constexpr std::size_t most = std::size_t{1} << 28;
-  std::string text;
-  for (std::string_view chunk = source.next(); !chunk.empty(); chunk = source.next()) {
-    if (text.size() + chunk.size() > most)
-      source.fail(text.size(), "more than 256 MiB of JSON in a format whose files are small");
-    text += chunk;
+nlohmann::json parse_record(std::string_view text) {
+  try {
+    return nlohmann::json::parse(text.begin(), text.end());
+  } catch (const nlohmann::json::exception& error) {
+    throw Unreadable(std::string("JSON that cannot be read: ") + error.what());
   }
+}
+
+nlohmann::json read_json(Source& source) {
+  const std::string text = read_settings(source.path());
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
@@ -23,18 +26,17 @@ nlohmann::json read_json(Source& source) {
   }
 }
 
-double number_at(const Source& source, const nlohmann::json& object, const char* key, const std::string& where) {
+double number_at(const nlohmann::json& object, const char* key, const std::string& where) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   if (!object.is_object() || found == object.end() || !found->is_number())
-    throw InputError(source.path().string() + ": " + where + ": no number '" + key + "'");
+    throw Unreadable(where + ": no number '" + key + "'");
   return found->get<double>();
 }
 
-double time_at(const Source& source, const nlohmann::json& object, const char* key, const std::string& where) {
-  const double value = number_at(source, object, key, where);
+double time_at(const nlohmann::json& object, const char* key, const std::string& where) {
+  const double value = number_at(object, key, where);
   if (!(value >= 0))
-    throw InputError(source.path().string() + ": " + where + ": '" + key + "' is " + std::to_string(value) +
-                     ", expected a time that is not negative");
+    throw Unreadable(where + ": '" + key + "' is " + std::to_string(value) + ", expected a time that is not negative");
   return value;
 }
 

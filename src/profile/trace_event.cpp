@@ -45,9 +45,18 @@ std::int64_t id_of(json::value& value) {
   return static_cast<std::int64_t>(std::hash<std::string_view>{}(text) >> 1);
 }
 
-void TraceEvent::check(const Source& source, std::uint64_t position) const {
+std::string_view text_of(json::value& value) {
+  std::string_view raw = token(value);
+  if (value.type() != json::json_type::string) return value;  // which throws
+  std::string_view text;
+  if (value.get_string().get(text) == simdjson::SUCCESS) return text;
+  raw.remove_prefix(1);
+  return raw.substr(0, raw.rfind('"'));
+}
+
+void TraceEvent::check() const {
   const auto refuse = [&](const char* what) {
-    source.fail(position, "event '" + std::string(name) + "' " + what + ", expected microseconds");
+    throw Unreadable("event '" + std::string(name) + "' " + what + ", expected microseconds");
   };
   if (!has_start) refuse("has no time 'ts'");
   if (!has_duration) refuse("has no duration 'dur'");

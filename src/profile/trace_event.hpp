@@ -32,10 +32,14 @@ struct TraceEvent {
   std::int64_t lane = 0;  ///< thread
   std::int64_t start_ns = 0, duration_ns = 0;
 
-  /// Throws InputError at `position` for a complete event with no time or a negative one.
-  void check(const Source& source, std::uint64_t position) const;
+  /// Throws Unreadable for a complete event with no time or a negative one.
+  void check() const;
   bool has_start = false, has_duration = false;
 };
+
+/// The text of a value. One that is no JSON string, such as a Windows path whose backslashes are not doubled, stays as
+/// it is in the file.
+[[nodiscard]] std::string_view text_of(json::value& value);
 
 /// Parses one event; `argument(key, value)` gets each member of its `args`. Views are valid until the parser's next
 /// use.
@@ -44,14 +48,16 @@ TraceEvent read_event(json::parser& parser, std::string_view text, std::size_t p
   json::document document = parser.iterate(text.data(), text.size(), text.size() + padding);
   TraceEvent event;
   const auto time = [](json::value& value, std::int64_t& to, bool& known) {
-    const auto found = nanoseconds_of_microseconds(token(value));
+    std::string_view text = token(value);
+    if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+    const auto found = nanoseconds_of_microseconds(text);
     if (found) to = *found;
     known = found.has_value();
   };
   for (auto field : document.get_object()) {
     const std::string_view key = field.unescaped_key();
     json::value value = field.value();
-    if (key == "name") event.name = value;
+    if (key == "name") event.name = text_of(value);
     else if (key == "cat") event.category = value;
     else if (key == "ph") event.phase = std::string_view(value).substr(0, 1).empty() ? ' ' : std::string_view(value)[0];
     else if (key == "tid") event.lane = id_of(value);
@@ -68,13 +74,16 @@ TraceEvent read_event(json::parser& parser, std::string_view text, std::size_t p
   return event;
 }
 
-/// Calls `read` and converts an exception of the JSON library into an InputError at the event.
+/// Calls `read`, and counts the event as one that cannot be read if it throws Unreadable or an exception of the JSON
+/// library.
 template <class Read>
-void at_event(const Source& source, std::uint64_t position, Read&& read) {
+void at_event(Source& source, std::uint64_t position, Read&& read) {
   try {
     read();
+  } catch (const Unreadable& error) {
+    source.leave_out(position, error.what());
   } catch (const simdjson::simdjson_error& error) {
-    source.fail(position, std::string("an event that cannot be read: ") + error.what());
+    source.leave_out(position, std::string("an event that cannot be read: ") + error.what());
   }
 }
 

@@ -5,6 +5,7 @@
 #include "passes.hpp"
 #include "reader.hpp"
 #include "small_json.hpp"
+#include "trtexec_record.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>
@@ -57,48 +58,35 @@ Activity activity_of(std::string_view name, std::string_view type) {
   return type == "NoOp" ? Activity::call : Activity::layer;
 }
 
-ProfileRecord record_of(const Source& source, std::string name, std::size_t index) {
-  ProfileRecord record{.name = std::move(name)};
-  record.nodes = nodes_of_name(record.name);
-  record.activity = activity_of(record.name, "");
-  record.provider = "tensorrt";
-  record.place = {source.index(), index};
-  return record;
-}
-
 std::string element(std::size_t index) { return "element " + std::to_string(index); }
 
 EngineProfile read_layer_times(Source& source, const ProfileOptions&) {
-  const Json all = read_json(source);
   EngineProfile made{.engine = "tensorrt"};
   double count = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Json& entry = all[i];
+  for_each_json(source, {}, longest_record, [&](const Json& entry, std::uint64_t, std::size_t i) {
     if (entry.is_object() && entry.contains("count")) {
-      count = number_at(source, entry, "count", element(i));
-      continue;
+      count = number_at(entry, "count", element(i));
+      return;
     }
     const std::string name = entry.is_object() ? text_at(entry, "name") : "";
-    if (name.empty()) throw InputError(source.path().string() + ": " + element(i) + ": a layer without 'name'");
-    auto& record = made.records.emplace_back(record_of(source, name, i));
+    if (name.empty()) throw Unreadable(element(i) + ": a layer without 'name'");
     // Files before 8.0 contain no medians; means add up to the total.
-    const double mean = entry.contains("averageMs") || !(count > 0)
-                            ? time_at(source, entry, "averageMs", element(i))
-                            : time_at(source, entry, "timeMs", element(i)) / count;
-    record.times = {milliseconds(mean)};
-  }
+    const double mean = entry.contains("averageMs") || !(count > 0) ? time_at(entry, "averageMs", element(i))
+                                                                    : time_at(entry, "timeMs", element(i)) / count;
+    made.records.push_back(trtexec_record(source, name, i));
+    made.records.back().times = {milliseconds(mean)};
+  });
   if (made.records.empty()) throw InputError(source.path().string() + ": no layer in the profile");
-  made.warnings.push_back(source.path().string() +
-                          ": times of layers come from runs with events between layers: their sum exceeds the latency");
+  made.warnings.push_back(source.path().string() + std::string(trtexec_overhead));
   return made;
 }
 
 EngineProfile read_pass_times(Source& source, const ProfileOptions& options) {
-  const Json all = read_json(source);
   EngineProfile made{.engine = "tensorrt"};
   std::vector<Seconds> passes;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    passes.push_back(milliseconds(time_at(source, all[i], "computeMs", element(i))));
+  for_each_json(source, {}, longest_record, [&](const Json& pass, std::uint64_t, std::size_t i) {
+    passes.push_back(milliseconds(time_at(pass, "computeMs", element(i))));
+  });
   const std::size_t dropped = warm_up_passes(source, passes, options);
   made.warm_ups = static_cast<std::int64_t>(dropped);
   made.latencies.assign(passes.begin() + static_cast<std::ptrdiff_t>(dropped), passes.end());
@@ -147,21 +135,17 @@ std::vector<ProfiledTensor> tensors(const Json& layer, const char* key) {
 }
 
 EngineProfile read_layers(Source& source, const ProfileOptions&) {
-  const Json all = read_json(source);
   EngineProfile made{.engine = "tensorrt"};
-  if (!all.is_object() || !all.contains("Layers") || !all["Layers"].is_array())
-    throw InputError(source.path().string() + ": no list 'Layers'");
-  std::size_t index = 0, bare = 0;
-  for (const Json& layer : all["Layers"]) {
+  std::size_t bare = 0;
+  for_each_json(source, "Layers", longest_record, [&](const Json& layer, std::uint64_t, std::size_t index) {
     const std::string name = layer.is_string()   ? layer.get<std::string>()
                              : layer.is_object() ? text_at(layer, "Name")
                                                  : "";
-    if (name.empty())
-      throw InputError(source.path().string() + ": Layers " + element(index) + ": a layer without 'Name'");
-    auto& record = made.records.emplace_back(record_of(source, name, index++));
+    if (name.empty()) throw Unreadable("Layers " + element(index) + ": a layer without 'Name'");
+    auto& record = made.records.emplace_back(trtexec_record(source, name, index));
     if (!layer.is_object()) {
       ++bare;
-      continue;
+      return;
     }
     record.op = text_at(layer, "LayerType");
     record.activity = activity_of(record.name, record.op);
@@ -171,7 +155,7 @@ EngineProfile read_layers(Source& source, const ProfileOptions&) {
     if (auto nodes = nodes_of_metadata(text_at(layer, "Metadata")); !nodes.empty()) record.nodes = std::move(nodes);
     if (layer.contains("StreamId") && layer["StreamId"].is_number_integer())
       record.lane = layer["StreamId"].get<std::int64_t>();
-  }
+  });
   if (bare > 0)
     made.warnings.push_back(source.path().string() +
                             ": only names of layers: build the engine with --profilingVerbosity=detailed for the rest");
@@ -195,6 +179,15 @@ bool sniff_layers(std::string_view head) {
 }
 
 }  // namespace
+
+ProfileRecord trtexec_record(const Source& source, std::string name, std::uint64_t position) {
+  ProfileRecord record{.name = std::move(name)};
+  record.nodes = nodes_of_name(record.name);
+  record.activity = activity_of(record.name, "");
+  record.provider = "tensorrt";
+  record.place = {source.index(), position};
+  return record;
+}
 
 const Reader trtexec_profile{"trtexec --exportProfile", sniff_layer_times, read_layer_times};
 const Reader trtexec_times{"trtexec --exportTimes", sniff_pass_times, read_pass_times};

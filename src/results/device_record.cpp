@@ -114,7 +114,7 @@ BytesPerSecond DeviceRecord::best_known_bandwidth() const {
 
 DeviceRecord read_device_record(const std::string& file) {
   const Run run = read_machine_file(file);  // has checked the document and everything it knows about it
-  const auto document = nlohmann::ordered_json::parse(read_whole(file));
+  const auto document = nlohmann::ordered_json::parse(read_settings(file));
   try {
     DeviceRecord record = read_record({document}, run);
     record.file = file;

@@ -65,7 +65,7 @@ Run read(const Section& document) {
 Run read_machine_file(const std::filesystem::path& file) {
   const std::string where = file.string() + ": ";
   try {
-    const Json document = Json::parse(read_whole(file));
+    const Json document = Json::parse(read_settings(file));
     Run run = read({document});
     run.file = file.string();
     return run;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// read_run: one pass over the text with simdjson's on-demand reader; nothing is kept except the rows themselves.
+// read_run: row by row with simdjson's on-demand reader; nothing is kept except the rows themselves.
 #include "context.hpp"
 #include "read_kernels.hpp"
-#include "root_object.hpp"
 #include "row_name.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/results/detail/event_stream.hpp>
 #include <benanza/results/results.hpp>
-#include <benanza/results/whole_file.hpp>
 
 #include <simdjson.h>
 
@@ -155,43 +154,51 @@ double units_per_second(std::string_view unit) {
 
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file)
-      : file_(file.string()), text_(read_whole(file, simdjson::SIMDJSON_PADDING)) {}
+  explicit Reader(const std::filesystem::path& file) : source_(file) {}
 
   Run read() {
-    json::parser parser;
-    std::optional<json::document> document;  // empty while the first scan of the text fails
+    const std::string file = source_.path().string();
     try {
-      document = parser.iterate(text_.data(), text_.size(), text_.size() + simdjson::SIMDJSON_PADDING);
-      read_document(*document);
+      read_document();
     } catch (const simdjson::simdjson_error& error) {
-      throw InputError(file_ + ": byte " + std::to_string(document ? offset(*document) : text_.size()) + row_text() +
-                       ": " + sentence(error.what()) + " Expected a whole Google Benchmark JSON file");
+      throw InputError(file + ": " + sentence(error.what()) + " Expected a whole Google Benchmark JSON file");
     } catch (const InputError& error) {
-      throw InputError(file_ + row_text() + ": " + error.what());
+      const std::string what = error.what();
+      if (what.starts_with(file)) throw InputError(sentence(what) + " Expected a whole Google Benchmark JSON file");
+      throw InputError(file + row_text() + ": " + what);
     }
-    run_.file = file_;
+    for (const std::string& warning : source_.warnings()) run_.faults.push_back(warning.substr(file.size() + 2));
+    run_.file = file;
     return std::move(run_);
   }
 
  private:
-  void read_document(json::document& document) {
-    bool context = false, benchmarks = false;
-    for (auto field : results::root_object(document, text_)) {
-      const std::string_view key = field.unescaped_key();
-      if (key == "context") {
-        read_fields(field.value());
+  void read_document() {
+    results::EventStream stream(source_, "benchmarks");
+    bool context = false;
+    for (auto item = stream.next(); item != results::EventStream::Item::end; item = stream.next()) {
+      const std::string_view text = stream.text();
+      const auto parsed = [&] {
+        return parser_.iterate(text.data(), text.size(), text.size() + results::EventStream::padding);
+      };
+      if (item == results::EventStream::Item::event) {
+        if (!context) break;
+        ++row_;
+        read_row(parsed, [&](const Row& row) {
+          if (row.run_type == "aggregate") add_aggregate(row, text);
+          else add(row);
+        });
+      } else if (stream.name() == "context") {
+        json::document document = parsed();
+        read_fields(document.get_object());
         check_context(run_);
         context = true;
-      } else if (key == "benchmarks") {
-        if (!context) throw InputError("no 'context' before 'benchmarks', expected one: it says how to read them");
-        read_rows(field.value());
-        benchmarks = true;
       }
     }
-    results::check_ended(document, text_);
-    if (!context || !benchmarks)
-      throw InputError("no 'context' or no 'benchmarks', expected both: not a Google Benchmark JSON file");
+    add_medians();
+    row_ = 0;
+    if (!context && !source_.warnings().empty()) throw InputError(source_.warnings().front());
+    if (!context) throw InputError("no 'context' before 'benchmarks', expected one: it says how to read them");
   }
 
   void read_fields(json::object context) {
@@ -202,34 +209,30 @@ class Reader {
     }
   }
 
-  void read_rows(json::array rows) {
-    for (auto element : rows) {
-      ++row_;
-      try {
-        json::object object = element.get_object();
-        for (auto* times : {&fields_.rounds_ns, &fields_.visits_ns}) times->clear();
-        fields_ = {.rounds_ns = std::move(fields_.rounds_ns), .visits_ns = std::move(fields_.visits_ns)};
-        for (auto field : object) {
-          const std::string_view key = field.unescaped_key();
-          json::value value = field.value();
-          read_field(fields_, key, value);
-        }
-        if (fields_.run_type == "aggregate") add_aggregate(fields_);
-        else add(fields_);
-      } catch (const simdjson::simdjson_error& error) {
-        if (error.error() != simdjson::INCORRECT_TYPE) throw;
-        leave_out(sentence(error.what()));
-      } catch (const InputError& error) {
-        leave_out(error.what());
+  /// Calls `use` for the fields of one row.
+  template <class Parse, class Use>
+  void read_row(Parse&& parse, Use&& use) {
+    try {
+      json::document element = parse();
+      json::object object = element.get_object();
+      for (auto* times : {&fields_.rounds_ns, &fields_.visits_ns}) times->clear();
+      fields_ = {.rounds_ns = std::move(fields_.rounds_ns), .visits_ns = std::move(fields_.visits_ns)};
+      for (auto field : object) {
+        const std::string_view key = field.unescaped_key();
+        json::value value = field.value();
+        read_field(fields_, key, value);
       }
+      use(fields_);
+    } catch (const simdjson::simdjson_error& error) {
+      leave_out(sentence(error.what()));
+    } catch (const InputError& error) {
+      leave_out(error.what());
     }
-    add_medians();
-    row_ = 0;
   }
 
-  void add_aggregate(const Row& row) {
+  void add_aggregate(const Row& row, std::string_view text) {
     ++run_.ignored;
-    if (row.aggregate_name == "median") medians_.emplace_back(row_, row);
+    if (row.aggregate_name == "median") medians_.emplace_back(row_, text);
     if (row.aggregate_name == "cv" && std::isfinite(row.real_time))
       variation_[std::string(row.run_name)] = row.real_time;
   }
@@ -241,30 +244,33 @@ class Reader {
     std::unordered_set<std::string> present;
     for (const auto& row : run_.rows) present.insert(row.name());
     for (const auto& ceiling : run_.ceilings) present.insert(ceiling.quantity.text() + ceiling.algorithm);
-    for (auto& [number, row] : medians_) {
+    for (const auto& [number, text] : medians_) {
       row_ = number;
-      try {
-        row.name = row.run_name;
-        row.samples.reset();  // one figure shows no spread
-        row.repetitions = 1;
-        if (const auto found = variation_.find(std::string(row.run_name)); found != variation_.end())
-          row.cv = found->second;
-        const auto name = parse_row_name(row.name);
-        const std::string text = !name ? std::string()
-                                 : name->backend == machine_backend
-                                     ? std::string(name->what).append(name->algorithm)
-                                     : Measurement{.backend = std::string(name->backend),
-                                                   .algorithm = std::string(name->algorithm),
-                                                   .cache = name->cache,
-                                                   .signature = canonical(name->what)}
-                                           .name();
-        if (present.contains(text)) continue;
-        add(row);
-        --run_.ignored;
-      } catch (const InputError& error) {
-        leave_out(error.what());
-      }
+      const simdjson::padded_string padded(text);
+      read_row([&] { return parser_.iterate(padded); },
+               [&](Row& row) {
+                 row.name = row.run_name;
+                 row.samples.reset();  // one figure shows no spread
+                 row.repetitions = 1;
+                 if (const auto found = variation_.find(std::string(row.run_name)); found != variation_.end())
+                   row.cv = found->second;
+                 if (present.contains(text_of(row.name))) return;
+                 add(row);
+                 --run_.ignored;
+               });
     }
+  }
+
+  /// What tells rows apart.
+  std::string text_of(std::string_view row_name) {
+    const auto name = parse_row_name(row_name);
+    if (!name) return {};
+    if (name->backend == machine_backend) return std::string(name->what).append(name->algorithm);
+    return Measurement{.backend = std::string(name->backend),
+                       .algorithm = std::string(name->algorithm),
+                       .cache = name->cache,
+                       .signature = canonical(name->what)}
+        .name();
   }
 
   /// A wrong row costs only itself, not the file.
@@ -401,23 +407,17 @@ class Reader {
     return known;
   }
 
-  std::size_t offset(json::document& document) const {
-    const char* at = nullptr;
-    if (document.current_location().get(at) != simdjson::SUCCESS) return text_.size();
-    return static_cast<std::size_t>(
-        std::clamp<std::ptrdiff_t>(at - text_.data(), 0, static_cast<std::ptrdiff_t>(text_.size())));
-  }
   std::string row_text() const { return row_ == 0 ? "" : ": row " + std::to_string(row_); }
 
-  std::string file_;
-  std::string text_;
+  results::Source source_;
+  json::parser parser_{};
   Run run_ = unread_run();
   Row fields_{};
   std::size_t row_ = 0;                                      // counts from 1; 0 outside the rows
   std::unordered_map<std::string, std::string> signatures_;  // only looked up, never iterated
   std::unordered_map<std::string, std::pair<std::size_t, std::vector<double>>> repeated_;  // row and times, by name
-  std::vector<std::pair<std::size_t, Row>> medians_;   // aggregates, with their numbers; texts are the parser's
-  std::unordered_map<std::string, double> variation_;  // aggregates `cv`, by benchmark
+  std::vector<std::pair<std::size_t, std::string>> medians_{};  // aggregates: their numbers and texts
+  std::unordered_map<std::string, double> variation_;           // aggregates `cv`, by benchmark
 };
 
 }  // namespace

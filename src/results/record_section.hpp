@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -36,19 +38,29 @@ struct RecordSection {
   void object() const {
     if (!json.is_object()) fail("found " + std::string(json.type_name()) + ", expected an object");
   }
+  /// A rate, a size or a time; none of one machine is beyond these bounds.
   [[nodiscard]] double positive() const {
+    constexpr double least = 1e-18, most = 1e18;
     const double value = json.is_number() ? json.get<double>() : 0;
-    if (!std::isfinite(value) || value <= 0) fail("found " + json.dump() + ", expected a positive number");
+    if (!std::isfinite(value) || value <= 0) fail("found " + shown() + ", expected a positive number");
+    if (value < least || value > most) fail("found " + shown() + ", expected a number from 1e-18 to 1e18");
     return value;
   }
   [[nodiscard]] std::int64_t positive_whole() const {
     const double value = positive();
-    if (value != std::floor(value) || value > 1e15) fail("found " + json.dump() + ", expected a whole number");
+    if (value != std::floor(value) || value > 1e15) fail("found " + shown() + ", expected a whole number");
     return static_cast<std::int64_t>(value);
   }
   [[nodiscard]] std::string text() const {
-    if (!json.is_string() || json.get<std::string>().empty()) fail("found " + json.dump() + ", expected a text");
+    if (!json.is_string() || json.get<std::string>().empty()) fail("found " + shown() + ", expected a text");
     return json.get<std::string>();
+  }
+
+ private:
+  [[nodiscard]] std::string shown() const {
+    constexpr std::size_t longest = 80;
+    const std::string text = json.dump(-1, ' ', true);
+    return text.size() > longest ? text.substr(0, longest) + "..." : text;
   }
 };
 

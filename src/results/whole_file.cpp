@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/error.hpp>
+#include <benanza/results/detail/source.hpp>
 #include <benanza/results/whole_file.hpp>
 
-#include <zlib.h>
-
-#include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <fcntl.h>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <sys/stat.h>
 #include <system_error>
@@ -85,31 +80,38 @@ fs::path temporary_name(const fs::path& file) {
 }  // namespace
 
 std::string read_whole(const fs::path& file, std::size_t padding) {
-  const auto fail = [&file](const std::string& why) { throw InputError(file.string() + ": cannot be read: " + why); };
-  errno = 0;
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> input(gzopen(file.c_str(), "rbe"), gzclose);
-  if (!input) fail(cause(errno != 0 ? errno : ENOMEM));
-  gzbuffer(input.get(), 1 << 17);
-  std::error_code no_size;
-  const auto size = fs::file_size(file, no_size);
-  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();  // limit of the JSON reader
-  constexpr std::size_t step = 1 << 20;
+  constexpr std::size_t most = std::size_t{1} << 30;
+  results::Source source(file);
   std::string text;
-  text.reserve((no_size || size > most ? step : size) + padding + 1);
-  int count = 0;
-  do {
-    const std::size_t before = text.size();
-    if (before + padding > most) fail("it holds more than 4 GiB");
-    if (text.capacity() <= before + padding) text.reserve(2 * text.capacity());
-    text.resize(std::min(before + step, text.capacity() - padding));
-    count = gzread(input.get(), text.data() + before, static_cast<unsigned>(text.size() - before));
-    text.resize(before + static_cast<std::size_t>(std::max(count, 0)));
-  } while (count > 0);
-  int state = Z_OK;
-  const char* message = gzerror(input.get(), &state);
-  if (state == Z_ERRNO) fail(cause(errno));
-  if (state != Z_OK && state != Z_STREAM_END) fail(std::string("gzip: ") + message);
+  for (std::string_view part = source.next(); !part.empty(); part = source.next()) {
+    if (text.size() + part.size() + padding > most)
+      throw InputError(file.string() + ": cannot be read: it holds more than 1 GiB");
+    text += part;
+  }
   text.reserve(text.size() + padding);
+  return text;
+}
+
+std::string read_settings(const fs::path& file) {
+  constexpr std::size_t largest = std::size_t{1} << 24, deepest = 64;
+  const auto refuse = [&file](const std::string& why) { throw InputError(file.string() + ": " + why); };
+  results::Source source(file);
+  std::string text;
+  std::size_t depth = 0;
+  bool quoted = false, escaped = false;
+  for (std::string_view part = source.next(); !part.empty(); part = source.next()) {
+    if (text.size() + part.size() > largest) refuse("more than 16 MiB, expected a file of settings");
+    text += part;
+    for (const char c : part) {
+      if (quoted) {
+        quoted = escaped || c != '"';
+        escaped = !escaped && c == '\\';
+      } else if (c == '"') quoted = true;
+      else if ((c == '{' || c == '[') && ++depth > deepest)
+        refuse("nested more than " + std::to_string(deepest) + " deep, expected a file of settings");
+      else if ((c == '}' || c == ']') && depth > 0) --depth;
+    }
+  }
   return text;
 }
 

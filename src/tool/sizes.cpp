@@ -2,12 +2,12 @@
 #include "sizes.hpp"
 
 #include <benanza/error.hpp>
+#include <benanza/results/whole_file.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <string_view>
 
 namespace benanza::tool {
@@ -56,13 +56,13 @@ ImportOptions entry(const Json& json, const std::string& where) {
 }  // namespace
 
 ShapesFile::ShapesFile(const std::filesystem::path& file) : file_(file.string()) {
-  std::ifstream in(file);
-  if (!in) throw InputError(file_ + ": cannot be opened");
   Json document;
   try {
-    document = Json::parse(in);
+    document = Json::parse(read_settings(file));
   } catch (const Json::parse_error& error) {
     throw InputError(file_ + ": at byte " + std::to_string(error.byte) + ": not JSON");
+  } catch (const Json::exception&) {
+    throw InputError(file_ + ": a number that is out of range");
   }
   expect_object(document, file_);
   for (const auto& [name, value] : document.items()) entries_[name] = entry(value, file_ + ": " + name);

@@ -23,10 +23,12 @@ import resource
 import shlex
 import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from onnx_file import F16, F32, I64, STRING, file_of, node, tensor, value, wire
@@ -303,6 +305,57 @@ class Cli(unittest.TestCase):
         stored = wire(5, wire(1, 4) + wire(2, F32) + wire(8, "w") + wire(13, wire(1, "location") + wire(2, "w.data")) + wire(14, 1))
         cut = self.file("cut.onnx", file_of(node("Add", ["x", "w"], "y") + stored, [value("x", F32, [4])], [value("y", F32, [4])]))
         self.fails(1, ["tensor 'w'", "external data in ", "w.data"], "run", cut)
+
+    def test_a_model_reads_nothing_outside_of_its_folder(self):
+        # One entry with a field twice: its location is `w.bin` or, for a reader that takes what comes last, the file above.
+        (self.at / "secret").write_bytes(b"secret!!" * 2)
+        folder = self.at / "model"
+        folder.mkdir()
+        location = wire(1, "location")
+        for name, entry in (("key", wire(2, "w.bin") + location + wire(10, str(self.at / "secret"))), ("value", location + wire(2, "w.bin") + wire(2, str(self.at / "secret")))):
+            stored = wire(5, wire(1, 16) + wire(2, 2) + wire(8, "w") + wire(13, entry) + wire(14, 1))
+            model = folder / f"{name}.onnx"
+            model.write_bytes(file_of(node("Identity", ["w"], "y") + stored, [value("x", F32, [1])], [value("y", 2, [16])]))
+            result = run("run", model, "--output", f"y={self.at / 'y.npy'}")
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertFalse((self.at / "y.npy").exists())
+
+    def test_hostile_files_are_refused_with_one_line(self):
+        machine = ("bound", MNIST, "--machine")
+        profile = ("gap", MNIST, "--results", MNIST_RESULTS, "--profile")
+        deep = b"[" * 200_000 + b"]" * 200_000
+        self.fails(1, ["deep.json.gz", "nested more than 64 deep"], *machine, self.file("deep.json.gz", gzip.compress(b'{"schema": ' + deep + b"}")))
+        self.fails(1, ["deep.shapes", "nested more than 64 deep"], "layers", MNIST, "--shapes", self.file("deep.shapes", b'{"*": ' + deep + b"}"))
+        self.fails(1, ["deep.json", "nested more than 1000 deep"], *profile, self.file("deep.json", b'[{"name": "model_run", "args": ' + deep + b"}]"))
+        self.fails(1, ["run.json", "nested more than 1000 deep"], "analyze", MNIST, "--results", self.file("run.json", b'{"context": ' + deep + b', "benchmarks": []}'))
+        declared = json.loads((MODELS.parent / "machines" / "t4.json").read_text())
+        declared["memory"]["bytes"] = 1e308
+        self.fails(1, ["huge.json", "memory.bytes", "1e+308"], *machine, self.file("huge.json", json.dumps(declared).encode()))
+        bomb = gzip.compress(b'{"schema": 1,' + b" " * (1 << 26) + b"}")
+        self.fails(1, ["bomb.json.gz", "more than 16 MiB"], *machine, self.file("bomb.json.gz", bomb))
+        self.fails(1, ["bomb.json.gz", "200 times its size"], "analyze", MNIST, "--results", self.at / "bomb.json.gz")
+        for name, ddl in (("view", "create view StringIds as with recursive n(id, value) as (select 1, 'x' union all select id + 1, 'x' from n) select * from n"),
+                          ("large", "create table StringIds (id integer, value text as (hex(zeroblob(400000000))))")):
+            with sqlite3.connect(self.at / f"{name}.sqlite") as database:
+                database.execute(ddl)
+                if name != "view":
+                    database.execute("insert into StringIds (id) values (1)")
+            database.close()
+        self.fails(1, ["view.sqlite", "no table StringIds"], *profile, self.at / "view.sqlite")
+        self.fails(1, ["large.sqlite"], *profile, self.at / "large.sqlite")
+
+    def test_a_pipe_without_a_writer_is_refused_wherever_a_file_is_read(self):
+        pipe = self.at / "pipe.json"
+        os.mkfifo(pipe)
+        for arguments in (("layers", pipe), ("layers", MNIST, "--shapes", pipe), ("bound", MNIST, "--machine", pipe), ("analyze", MNIST, "--results", pipe),
+                          ("gap", MNIST, "--results", MNIST_RESULTS, "--profile", pipe), ("run", MNIST, "--input", f"Input3={pipe}")):
+            with self.subTest(arguments=arguments):
+                self.fails(1, ["pipe.json", "not a regular file"], *arguments)
+        # In a folder of results it costs itself alone.
+        shutil.copy(MNIST_RESULTS, self.at)
+        result = run("db", "list", self.at)
+        self.assertIn("A machine with invented figures", result.stdout)
 
     def test_control_characters_in_names_of_a_model_do_not_reach_the_terminal(self):
         model = self.file("names.onnx", file_of(node("Relu", ["\x1b[31mabsent"], "y"), [value("x", F32, [4])], [value("y", F32, [4])]))
@@ -1812,17 +1865,20 @@ class Cli(unittest.TestCase):
         self.assertNotIn("kept in", result.stdout)
         self.assertEqual(list(database.iterdir()), [])
 
-    def stopped(self, database, sign, is_time):
-        """Exit code and terminal of a session that gets a signal when what was shown says that it is time."""
+    def stopped(self, database, sign, is_time, **options):
+        """Exit code and terminal of a session that gets a signal, or several, when what was shown says that it is time."""
+        signs = sign if isinstance(sign, tuple) else (sign,)
         shown, terminal = pty.openpty()  # on a terminal the program says how far it is
         with subprocess.Popen([PROGRAM, "bound", str(MODELS / "zoo2019" / "Squeezenet-v1.1.onnx"), "--database", str(database), "--budget", "60s"],
-                              stdout=subprocess.DEVNULL, stderr=terminal) as process:
+                              stdout=subprocess.DEVNULL, stderr=terminal, **options) as process:
             os.close(terminal)
             errors = ""
             while text := self.read(shown):
                 errors += text
                 if is_time(errors):
-                    process.send_signal(sign)
+                    for one in signs:
+                        process.send_signal(one)
+                        time.sleep(0.1)  # or the system merges them
                     break
             while text := self.read(shown):
                 errors += text
@@ -1840,14 +1896,43 @@ class Cli(unittest.TestCase):
             self.assertTrue(0 < int(said[1]) <= int(said[2]), said[0])
         self.assertTrue(json.loads(run("db", "list", database, "--json", "-").stdout))
 
+    def own_temporary_folder(self):
+        """The environment of a program whose temporary files lie in a folder of this test, and the folder."""
+        temporary = self.at / "temporary"
+        temporary.mkdir()
+        return {**os.environ, "TMPDIR": str(temporary)}, temporary
+
+    def test_two_interrupts_keep_what_was_measured_and_leave_nothing_behind(self):
+        database = self.at / "results"
+        environment, temporary = self.own_temporary_folder()
+        returncode, errors = self.stopped(database, (signal.SIGINT, signal.SIGINT), lambda shown: re.search(r"select .* [3-9]/", shown), env=environment)
+        self.assertIn(returncode, (-signal.SIGINT, 130), errors)  # it may be done with stopping by then
+        self.assertEqual(list(temporary.iterdir()), [])
+        self.assertGreater(json.loads(run("db", "list", database, "--json", "-").stdout)["runs"][0]["timed"], 0)
+
     def test_a_killed_session_leaves_what_it_had(self):
         database = self.at / "results"
-        returncode, errors = self.stopped(database, signal.SIGKILL, lambda shown: any(database.glob("*.json")))
+        environment, temporary = self.own_temporary_folder()
+        returncode, errors = self.stopped(database, signal.SIGKILL, lambda shown: any(database.glob("*.json")), env=environment)
         self.assertEqual(returncode, -signal.SIGKILL, errors)
+        # Its worker is gone, and the next session removes the worker's folder.
+        abandoned = list(temporary.iterdir())
+        self.assertEqual(len(abandoned), 1)
+        self.assertFalse([pid for pid in pathlib.Path("/proc").iterdir() if pid.name.isdigit() and self.works_in(pid, abandoned[0])])
+        run("measure", "Unary/f32/fn=relu/x=64", "--budget", "1ms", "--database", self.at / "other", env=environment)
+        self.assertEqual(list(temporary.iterdir()), [])
         left = run("analyze", MODELS / "zoo2019" / "Squeezenet-v1.1.onnx", "--results", database, "--json", "-")
         self.assertEqual(left.returncode, 0, left.stderr)
         model = json.loads(left.stdout)["models"][0]
         self.assertGreater(model["coverage"]["measured"] + model["coverage_fused"]["measured"], 0)
+
+    @staticmethod
+    def works_in(process, folder):
+        """Whether a process was started with this folder and is alive."""
+        try:
+            return str(folder).encode() in (process / "cmdline").read_bytes()
+        except OSError:
+            return False
 
     @staticmethod
     def read(terminal):

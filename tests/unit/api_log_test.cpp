@@ -270,15 +270,20 @@ TEST_CASE("A cuBLASLt log: one line a product, column-major, with its epilogue a
   CHECK(made.calls[0].math == "COMPUTE_32F");
   CHECK(made.calls[0].count == 1);
   const std::string line = gemm_line(64, 32, 16);
-  CHECK_THROWS_WITH(read_text(folder, line + line.substr(0, line.find("computeDesc"))),
-                    Catch::Contains("byte " + std::to_string(line.size())));
+  const auto second_is_left_out = [&](const std::string& rest) {
+    const auto cut = read_text(folder, line + rest);
+    REQUIRE(cut.warnings.size() == 1);
+    CHECK(cut.calls.size() == 1);
+    CHECK_THAT(cut.warnings[0], Catch::Contains("byte " + std::to_string(line.size()) + ": a call is cut off") &&
+                                    Catch::Contains("left out"));
+  };
+  second_is_left_out(line.substr(0, line.find("computeDesc")));
   // The last line may be cut anywhere, with or without a line end; a line that ends before its algorithm has none.
   for (std::size_t cut = line.find(" A=") + 3; cut < line.find("clusterShape="); cut += 7)
     for (const char* const end : {"", "\n"}) {
       if (cut >= line.find(" algo=[") && cut < line.find("algoId")) continue;
       CAPTURE(cut);
-      CHECK_THROWS_WITH(read_text(folder, line + line.substr(0, cut) + end),
-                        Catch::Contains("byte " + std::to_string(line.size())));
+      second_is_left_out(line.substr(0, cut) + end);
     }
 }
 

@@ -81,6 +81,10 @@ TEST_CASE("a broken machine file is refused with the place") {
   CHECK_THAT(error_of(folder, "\"source\": \"datasheet\" }, \"f16\"", "\"sauce\": \"\" }, \"f16\""),
              Catch::Contains("peaks.f32: unknown key 'sauce'"));
   CHECK_THAT(error_of(folder, "1e12, \"source\": \"datasheet\"", "1e12"), Catch::Contains("peaks.f32: no 'source'"));
+  CHECK_THAT(error_of(folder, "8589934592", "1e308"),
+             Catch::Contains("m.json: memory.bytes: found 1e+308, expected a number from 1e-18 to 1e18"));
+  CHECK_THAT(error_of(folder, "\"A device\"", std::string(200'000, '[') + std::string(200'000, ']')),
+             Catch::Contains("m.json: nested more than 64 deep"));
   CHECK_THAT(error_of(folder, "\"memory\"", "\"memories\""), Catch::Contains("unknown key 'memories'"));
   CHECK_THAT(error_of(folder, "1e11", "NaN"), Catch::Contains("m.json: not JSON"));
   CHECK_THROWS_WITH(read_machine_file(folder / "absent.json"), Catch::Contains("absent.json: cannot be read"));

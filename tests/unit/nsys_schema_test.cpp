@@ -122,13 +122,15 @@ std::vector<std::string> nodes_of(const EngineProfile& profile, std::size_t reco
 
 }  // namespace
 
-TEST_CASE("kernels carry the name of the innermost range that they were launched in") {
+TEST_CASE("kernels carry the name of the innermost range that they were launched in, of NVTX's version 2 too") {
+  const bool version_2 = GENERATE(false, true);
   const Folder folder;
   const fs::path file = folder.path / "p.sqlite";
   {
     Written database(file);
     database.run("insert into META_DATA_EXPORT values ('EXPORT_SCHEMA_VERSION', '3.25.0')");
     add_passes(database, 6);
+    if (version_2) database.run("update NVTX_EVENTS set eventType = 70");
   }
   const auto profile = read(file, {.warm_ups = 1});
   CHECK(profile.device == "NVIDIA L4");
@@ -143,6 +145,24 @@ TEST_CASE("kernels carry the name of the innermost range that they were launched
   CHECK(microseconds(profile.records[3].times) == std::vector<double>(5, 1.0));
   REQUIRE(profile.warnings.size() == 1);
   CHECK_THAT(profile.warnings[0], Catch::Contains("6 passes found by repetition of 4 records"));
+}
+
+TEST_CASE("a view is no table, and a value that a table computes is limited") {
+  const Folder folder;
+  const fs::path file = folder.path / "p.sqlite";
+  const auto statements =
+      GENERATE(std::vector<std::string>{"alter table StringIds rename to Others",
+                                        "create view StringIds as with recursive n(id, value) as "
+                                        "(select 1, 'x' union all select id + 1, 'x' from n) select * from n"},
+               std::vector<std::string>{"drop table StringIds",
+                                        "create table StringIds (id integer, value text as (hex(zeroblob(id))))",
+                                        "insert into StringIds values (400000000)"});
+  {
+    Written database(file);
+    for (const auto& statement : statements) database.run(statement);
+  }
+  CHECK_THROWS_WITH(read(file), Catch::Contains("p.sqlite: byte 0: ") &&
+                                    (Catch::Contains("no table StringIds") || Catch::Contains("too big")));
 }
 
 TEST_CASE("what ran between two library calls of a pass is told with counts, times and call chains") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splitting of huge JSON arrays, and reading of files byte by byte.
-#include "profile/event_stream.hpp"
+#include "profile/source.hpp"
 #include "profile/trace_event.hpp"
 #include "support/profile_support.hpp"
 
@@ -88,16 +88,37 @@ TEST_CASE("events across the borders of what is read at a time are whole") {
 }
 
 TEST_CASE("what is not JSON of this form, or ends early, is refused with the byte") {
-  CHECK(split_error(R"([{"a":1},{"a")") == "byte 13: the file ends in the middle of the JSON: it was cut off");
-  CHECK(split_error(R"([{"a":1})") == "byte 8: the file ends in the middle of the JSON: it was cut off");
-  CHECK(split_error(R"({"traceEvents":[{}])") == "byte 19: the file ends in the middle of the JSON: it was cut off");
-  CHECK(split_error(R"([{"a":1} {"a":2}])") == "byte 9: found '{', expected ',' or ']'");
-  CHECK(split_error(R"([{}]])") == "byte 4: found ']', expected nothing after the end of the JSON");
+  CHECK(split_error(R"([{"a")") == "byte 5: the file ends in the middle of the JSON: it was cut off");
+  CHECK(split_error(R"({"traceEvents":[{},)") == "byte 19: the file ends in the middle of the JSON: it was cut off");
+  CHECK(split_error(R"({"traceEvents":[{},{"a")") ==
+        "byte 23: the file ends in the middle of the JSON: it was cut off");
+  CHECK(split_error(R"([{}][)") == "byte 4: more text after the end of the document: two documents in one file");
   CHECK(split_error(R"({"a":1})") == "byte 7: the object ends without 'traceEvents'");
   CHECK(split_error(R"({"traceEvents":{}})") == "byte 15: found '{', expected an array of events");
   CHECK(split_error(R"({"traceEvents":[],"traceEvents":[]})") == "byte 32: a second 'traceEvents'");
   CHECK(split_error("[x]") == "byte 1: found 'x', expected a JSON value");
   CHECK(split_error("") == "byte 0: the file is empty");
+}
+
+TEST_CASE("what is wrong around whole events is said") {
+  const Folder folder;
+  const auto warnings = [&](const std::string& text, std::size_t events) {
+    Source source(folder.write("profile", text), 0);
+    EventStream stream(source, "traceEvents");
+    std::size_t count = 0;
+    while (stream.next() == EventStream::Item::event) ++count;
+    CHECK(count == events);
+    const auto all = source.warnings();
+    REQUIRE(all.size() == 1);
+    return all[0].substr(all[0].find("/profile") + 10);
+  };
+  CHECK(warnings(R"([{"a":1},{"a")", 1) ==
+        "byte 13: the array has no end, and its last record is cut off: it is left out");
+  CHECK(warnings(R"([{"a":1})", 1) == "byte 8: the array has no end: what was still to be written is missing");
+  CHECK(warnings(R"({"traceEvents":[{}])", 1) ==
+        "byte 19: the object has no end: what was still to be written is missing");
+  CHECK(warnings(R"([{"a":1} {"a":2}])", 2) == "byte 9: found '{', expected ',' or ']'");
+  CHECK(warnings(R"([{}]])", 1) == "byte 4: the text after the end of the JSON is left out");
 }
 
 TEST_CASE("a gzip file that is cut off is refused") {

@@ -159,7 +159,11 @@ TEST_CASE("real files that are cut off or damaged are refused with their byte, o
     for (std::size_t part = 1; part < 60; ++part) {
       const std::string error = outcome(text.substr(0, text.size() * part / 60));
       // The head of a table may be a table; that of a JSON file is not, unless it is too short to be recognised.
-      if (json) CHECK_THAT(error, Catch::Contains("the middle of the JSON") || Catch::Contains("of no known format"));
+      // ONNX Runtime writes a bare array, which may end anywhere.
+      if (error.empty()) CHECK((!json || std::string(name).starts_with("onnxruntime")));
+      else if (json)
+        CHECK_THAT(error, Catch::Contains("the middle of the JSON") || Catch::Contains("of no known format") ||
+                              Catch::Contains("not the profile of a run"));
     }
     for (int i = 0; i < 200; ++i) {
       std::string damaged = text;

@@ -125,6 +125,8 @@ TEST_CASE("a broken log of oneDNN is refused with the byte") {
   // Cut off inside the last number: 0.5 of 0.51.
   const std::string cut = header_2 + conv_2 + with_time(conv_2, "0.51");
   const std::string last = "byte " + std::to_string(header_2.size() + conv_2.size());
-  CHECK_THAT(error_of(cut.substr(0, cut.size() - 2)), Catch::Contains(last + ": the last line has no line end"));
+  const auto profile = read_text(cut.substr(0, cut.size() - 2));
+  CHECK(profile.records.size() == 1);
+  CHECK(warned(profile, last + ": the last line has no line end"));
   CHECK_THAT(error_of(header_2), Catch::Contains("no executed primitive: run with ONEDNN_VERBOSE=profile_exec"));
 }

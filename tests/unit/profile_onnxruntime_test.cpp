@@ -152,11 +152,10 @@ TEST_CASE("doubtful parts of a profile are left out and said") {
 
 TEST_CASE("a broken profile of ONNX Runtime is refused with the byte") {
   const auto text = trace(passes({1, 1}));
-  CHECK_THAT(error_of(text.substr(0, 700)), Catch::Contains("byte 700: the file ends in the middle of the JSON"));
-  CHECK_THAT(error_of(text.substr(0, text.size() - 2)), Catch::Contains("it was cut off"));
+  CHECK(warned(read_text(text.substr(0, text.size() - 4)), "its last record is cut off"));
   auto events = passes({1});
   events.push_back(node("n", "Relu", 10, -1));
-  CHECK_THAT(error_of(trace(events)), Catch::Contains("event 'n_kernel_time' has a negative duration"));
+  CHECK(warned(read_text(trace(events)), "event 'n_kernel_time' has a negative duration"));
   events = passes({1});
   events.push_back(event("Session", "session_initialization", 20'000, 5));
   const auto two = trace(events);

@@ -42,11 +42,13 @@ TEST_CASE("OpenVINO's detailed counters are a pass a block") {
   CHECK(profile.records[1].activity == Activity::conversion);
   CHECK(profile.latencies.empty());
 
-  CHECK(error_of(block.substr(0, block.find("brgconv"))) ==
-        "profile: byte 123: a layer of 4 columns, expected 6: cut off?");
+  CHECK_THAT(error_of(block.substr(0, block.find("brgconv"))),
+             Catch::Contains("profile: byte 123: a layer of 4 columns, expected 6: cut off?"));
   std::string wrong = block;
   wrong.replace(wrong.find("0.040"), 5, "-0.04");
-  CHECK_THAT(error_of(wrong), Catch::Contains("byte 123: time '-0.04', expected a number that is not negative"));
+  CHECK(warned(read_text(wrong), "byte 123: time '-0.04', expected a number that is not negative"));
+  // A pass with a layer that cannot be read does not count if there is another one.
+  CHECK(microseconds(read_text(wrong + second).records.at(0).times) == std::vector<double>{42});
 }
 
 TEST_CASE("OpenVINO's sorted report is read, with a word about its order") {
@@ -91,12 +93,11 @@ TEST_CASE("a plain CSV of layers is in the order of the engine") {
 }
 
 TEST_CASE("a broken CSV of layers is refused with the byte") {
-  CHECK(error_of("layer,time_ms\nconv1,0.5\nconv2") == "profile: byte 24: a row of 1 columns, expected 2: cut off?");
-  CHECK(error_of("layer,time_ms\nconv1,fast\n") ==
-        "profile: byte 14: time 'fast', expected a number that is not negative");
-  CHECK(error_of("layer,time_ms\nconv1,-1\n") == "profile: byte 14: time '-1', expected a number that is not negative");
-  CHECK(error_of("layer,time_ms\nconv1,nan\n") ==
-        "profile: byte 14: time 'nan', expected a number that is not negative");
+  CHECK_THAT(error_of("layer,time_ms\nconv1"),
+             Catch::Contains("profile: byte 14: a row of 1 columns, expected 2: cut off?"));
+  for (const std::string time : {"fast", "-1", "nan"})
+    CHECK_THAT(error_of("layer,time_ms\nconv1," + time + "\n"),
+               Catch::Contains("profile: byte 14: time '" + time + "', expected a number that is not negative"));
   CHECK(error_of("model,layer,time_ms\nresnet,conv1,1\nvgg,conv1,2\n") ==
         "profile: byte 35: model 'vgg' after rows of 'resnet': expected the layers of one run");
   CHECK_THAT(error_of("layer,time_ms\n"), Catch::Contains("a header, but no layer"));
@@ -116,7 +117,7 @@ TEST_CASE("a last row without its line end is read with a warning: its time may 
 
 TEST_CASE("a number beyond what a double holds is refused with the file") {
   CHECK_THAT(error_of(R"({"context": {}, "benchmarks": [{"name": "a", "real_time": 1e999, "time_unit": "ms"}]})"),
-             Catch::Contains("profile: JSON that cannot be read") && Catch::Contains("1e999"));
+             Catch::Contains("JSON that cannot be read") && Catch::Contains("1e999"));
 }
 
 TEST_CASE("repetitions of one Google Benchmark are samples of the latency") {
