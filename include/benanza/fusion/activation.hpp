@@ -75,6 +75,21 @@ class ClosedExpression {
   [[nodiscard]] std::vector<std::size_t> members() const { return {members_.rbegin(), members_.rend()}; }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
 
+  /// The function that has the same values as the group at some points. Null if there is none.
+  [[nodiscard]] const NamedFunction* named() const {
+    std::array<bool, named_functions.size()> differs{};
+    for (const double x : {-5.5, -2.6, -1.1, -0.3, 0.2, 0.9, 1.7, 2.8, 6.5}) {
+      const auto value = at(x);
+      if (!value) return nullptr;
+      for (std::size_t f = 0; f < named_functions.size(); ++f)  // constants are rounded to f32 or f16
+        if (!(std::fabs(*value - named_functions[f].value(x)) <= 2e-5 * (1 + std::fabs(x)))) differs[f] = true;
+      if (std::find(differs.begin(), differs.end(), false) == differs.end()) return nullptr;
+    }
+    return &named_functions[static_cast<std::size_t>(std::find(differs.begin(), differs.end(), false) -
+                                                     differs.begin())];
+  }
+
+ private:
   /// The value of the group at one point.
   [[nodiscard]] std::optional<double> at(double x) const {
     std::map<TensorId, double> known{{*operand(), x}};
@@ -99,7 +114,6 @@ class ClosedExpression {
     return known.at(graph_->layers[members_[0]].outputs[0]);
   }
 
- private:
   bool add(std::size_t layer) {
     const Occurrence& at = graph_->layers[layer];
     const bool plain = (std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::Binary>(at.layer)) &&
@@ -137,21 +151,13 @@ class ClosedExpression {
     const auto operand = expression.operand();
     if (operand && expression.size() >= 2 &&
         graph.tensors[*operand].dims == graph.tensors[graph.layers[at].outputs[0]].dims) {
-      for (const auto& named : named_functions) {
-        bool equal = true;
-        for (double x : {-5.5, -2.6, -1.1, -0.3, 0.2, 0.9, 1.7, 2.8, 6.5}) {
-          const auto value = expression.at(x);
-          equal =
-              equal && value &&
-              std::fabs(*value - named.value(x)) <= 2e-5 * (1 + std::fabs(x));  // constants are rounded to f32 or f16
-        }
-        if (!equal) continue;
+      if (const NamedFunction* named = expression.named()) {
         Match match{.members = expression.members()};
         match.pieces = {{0, match.members.size(),
                          op::Unary{.type = type(graph.layers[at].layer),
-                                   .fn = named.fn,
+                                   .fn = named->fn,
                                    .x = {element_count(graph.tensors[*operand].dims)},
-                                   .alpha = named.alpha}}};
+                                   .alpha = named->alpha}}};
         return match;
       }
     }

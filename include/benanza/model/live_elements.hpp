@@ -80,6 +80,7 @@ class LiveElements {
 
   [[nodiscard]] static Values nothing(const Graph& graph) {
     Values values;
+    values.reserve(graph.values.size());
     for (const auto& value : graph.values) values.push_back({.part = Region(value.dims)});
     return values;
   }
@@ -104,6 +105,7 @@ class LiveElements {
   /// Finds what is known of each value. `node` of the outer graph has this body, which runs `passes` times.
   void learn(const Graph& graph, const Graph* outer, const Node* node, double passes) {
     std::vector<detail::KnownElements> known;
+    known.reserve(graph.values.size());
     for (const auto& value : graph.values)
       known.push_back(value.constant ? detail::known_constant(value) : detail::KnownElements{});
     if (outer != nullptr)
@@ -243,6 +245,10 @@ class LiveElements {
     const auto look = [&](const std::optional<ValueId>& id) {  // sizes that depend on data are minima
       if (id && (graph.value(*id).data_dependent || !knows_size(graph.value(*id)))) has_rule = false;
     };
+    parts.reserve(node.outputs.size());
+    all.reserve(node.outputs.size());
+    share.outputs.reserve(node.outputs.size());
+    share.inputs.reserve(node.inputs.size());
     for (const auto& input : node.inputs) look(input);
     for (const auto& output : node.outputs) {
       look(output);

@@ -36,6 +36,8 @@ class LayerGraphBuilder {
     result_.dims = graph.dims;
     result_.assumed = graph.assumed;
     live_.emplace(graph);
+    result_.layers.reserve(graph.nodes.size());
+    result_.tensors.reserve(graph.values.size());
     Scope scope(graph.values.size());
     walk(graph, scope, {});
     for (ValueId output : graph.outputs) result_.tensors[tensor(graph, scope, output)].output = true;

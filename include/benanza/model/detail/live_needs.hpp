@@ -562,6 +562,7 @@ struct Needs {
 [[nodiscard]] inline Needs needs_of(const SizedNode& at, const std::optional<LiveRule>& rule,
                                     const std::vector<Region>& outputs) {
   Needs result;
+  result.inputs.reserve(at.node.inputs.size());
   const bool is_product = std::holds_alternative<op::MatMul>(at.layer);
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
     result.inputs.emplace_back();
