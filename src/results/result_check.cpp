@@ -28,7 +28,7 @@ struct Extremes {
   Seen fastest{}, slowest{}, refused{};
   void add(const Run& run, const Measurement& row) {
     const Seen seen{&run, &row};
-    if (!was_tried(row.status)) return;  // not evidence against a row that has a time
+    if (!was_tried(row.status) || row.status == RowStatus::ended) return;  // no evidence against a row that has a time
     if (!row.measured()) {
       refused = seen;
       return;
