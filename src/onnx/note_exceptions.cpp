@@ -3,6 +3,7 @@
 // that are stored twice. Notes at the nodes that read them tell FloorExceptions.
 #include "banded.hpp"
 #include "build.hpp"
+#include "tensor.hpp"
 #include <benanza/model/detail/floor_exceptions.hpp>
 
 #include <algorithm>
