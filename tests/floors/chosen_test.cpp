@@ -209,6 +209,12 @@ TEST_CASE("of experts with weights of their own, as many count as each token tak
     // Of the two products that are added up, one starts with the other.
     check_least(model(scatter, scaled, add), {least.flops - sum, reads, writes});
   }
+  SECTION("a softmax of scores that are scattered into hidden ones") {
+    check_least(model("z = ConstantOfShape<value = float[1] {-inf}>(s) j = ScatterElements<axis = 1>(z, i, t) "
+                      "d = Softmax(j) ",
+                      gathered, add),
+                least);
+  }
   SECTION("sums of one-hot vectors") {
     check_least(model("p = Softmax(t) w = OneHot(i, depth, offon) e = Unsqueeze(p, c2) m = Mul(w, e) "
                       "d = ReduceSum<keepdims = 0>(m, c1) ",

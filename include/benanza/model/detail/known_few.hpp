@@ -111,6 +111,7 @@ class KnownFew {
       return element_count(x) == element_count(y) ? reshaped_few(*few, x, y) : std::nullopt;
     if (type_ == "Slice") return sliced(*few);
     if (type_ == "Gather") return gathered(*few);
+    if (type_ == "Softmax") return shown(*few);
     if (few->count == 0 && (type_ == "ReduceMax" || type_ == "ReduceMin")) return few_nowhere(*few, y);
     if (x == y && (at_.node.inputs.size() == 1 || type_ == "Cast" || type_ == "Dropout"))
       return mapped(*few, [results = KnownElementwise(at_)](double n) { return results.number_of(n); });
@@ -182,6 +183,17 @@ class KnownFew {
       begin += at_.y(j)[*axis];
     }
     return narrowed_few(*few, Positions::run(begin, begin + y[*axis]), y);
+  }
+
+  /// A softmax along the axis, in which hidden scores become 0.
+  [[nodiscard]] std::optional<FewElements> shown(FewElements few) const {
+    const std::size_t last = at_.y().size() - 1;
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", at_.node.opset < 13 ? 1 : -1), at_.y().size());
+    if (few.count == 0 || few.inner != 1 || few.axis != last || axis != last || few.rest > masked_score)
+      return std::nullopt;
+    few.rest = 0;
+    few.chosen.reset();
+    return few;
   }
 
   /// A Concat of parts, all of which are zeros behind the first ones.
