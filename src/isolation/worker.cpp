@@ -108,9 +108,9 @@ class Watch {
   void keep_last(ChildProcess& child) {
     constexpr Seconds grace{2};
     mutex_.lock();  // for good: the process ends
-    const Clock::time_point begin = Clock::now();
+    const Seconds end = detail::RunningClock::steady_now() + grace;
     child.send(SIGTERM);
-    while (!child.ended() && since(begin) < grace) {
+    while (!child.ended() && detail::RunningClock::steady_now() < end) {
       pass_on();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

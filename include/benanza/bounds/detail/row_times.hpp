@@ -161,7 +161,7 @@ inline constexpr int days_of_week = 7;
   unsigned month = 0, day = 0;
   if (std::sscanf(date.c_str(), "%4d-%2u-%2u", &year, &month, &day) != 3) return 0;
   const std::chrono::year_month_day read{std::chrono::year{year}, std::chrono::month{month}, std::chrono::day{day}};
-  return read.ok() ? std::chrono::sys_days{read}.time_since_epoch().count() : 0;
+  return read.ok() ? static_cast<int>(std::chrono::sys_days{read}.time_since_epoch().count()) : 0;
 }
 
 /// Whether the last two of some sessions agree with each other, within the tolerance, and both are slower than an older
