@@ -2,7 +2,6 @@
 // An operator that no header describes. Only its bytes are known, so it is modelled by the roofline and never measured.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/model/inline_text.hpp>
 #include <benanza/op/operator.hpp>
@@ -24,6 +23,8 @@ struct Opaque {
   std::int64_t read_bytes = 0;
   std::int64_t written_bytes = 0;
   std::int64_t constant_bytes = 0;  ///< the part of read_bytes that is constant
+  /// More count as so many. Their bits fit 64 bits.
+  static constexpr std::int64_t most_bytes = std::int64_t{1} << 59;
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -39,15 +40,16 @@ struct Opaque {
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Opaque, decltype(graph)> {
     Opaque opaque{.op = InlineText(std::string_view(detail::onnx_type(node)))};
     const auto bytes = [](const Value& value) { return (checked_product(value.elements(), bits(value.type)) + 7) / 8; };
+    const auto add = [](std::int64_t& sum, std::int64_t more) { sum = std::min(most_bytes, sum + more); };
     std::vector<ValueId> read;  // a tensor that is read twice counts once
     for (const auto& id : node.inputs) {
       if (!id || std::find(read.begin(), read.end(), *id) != read.end()) continue;
       read.push_back(*id);
-      opaque.read_bytes += bytes(graph.value(*id));
-      if (graph.value(*id).constant) opaque.constant_bytes += bytes(graph.value(*id));
+      add(opaque.read_bytes, bytes(graph.value(*id)));
+      if (graph.value(*id).constant) add(opaque.constant_bytes, bytes(graph.value(*id)));
     }
     for (const auto& id : node.outputs)
-      if (id) opaque.written_bytes += bytes(graph.value(*id));
+      if (id) add(opaque.written_bytes, bytes(graph.value(*id)));
     if (node.has_output(0)) opaque.type = graph.output(node, 0).type;
     return opaque;
   }
@@ -65,7 +67,7 @@ struct Opaque {
 
   [[nodiscard]] constexpr bool consistent() const {
     for (auto bytes : {read_bytes, written_bytes})
-      if (bytes < 0 || bytes > detail::largest_size) return false;
+      if (bytes < 0 || bytes > most_bytes) return false;
     return constant_bytes >= 0 && constant_bytes <= read_bytes;
   }
 };
