@@ -10,6 +10,9 @@ namespace benanza::execution {
 
 namespace {
 
+/// Of all loops together: a file may have loops that never end.
+constexpr std::int64_t most_passes = std::int64_t{1} << 16;
+
 using Axes = std::vector<std::int64_t>;
 
 std::size_t element_bytes(const Node& node, DataType type) {
@@ -91,6 +94,8 @@ NodeTensors Program::run_loop(Step& step, const TensorStore& store, Resources& r
   const std::size_t scans = body.outputs.size() - 1 - values.size();
   std::vector<std::vector<Tensor>> collected(scans);
   for (std::int64_t pass = 0; static_cast<double>(pass) < limit && (!condition || (*condition)[0] != 0); ++pass) {
+    if (++resources.passes > most_passes)
+      throw NotExecutable(node, "a run of more than " + std::to_string(most_passes) + " passes of loops");
     NodeTensors given{Tensor::of(DataType::i64, {}, std::vector{static_cast<double>(pass)}),
                       condition ? *condition : Tensor::of(DataType::boolean, {}, std::vector{1.0})};
     given.insert(given.end(), values.begin(), values.end());

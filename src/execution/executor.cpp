@@ -101,6 +101,7 @@ Execution Executor::run(const std::map<std::string, Tensor>& inputs, const RunOp
   Execution result;
   state.resources.check = options.check;
   state.resources.checks = {};
+  state.resources.passes = 0;
   state.resources.execution = &result;
   const auto begin = std::chrono::steady_clock::now();
   const auto made = state.program.run(given, {}, state.resources);

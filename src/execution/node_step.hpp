@@ -18,6 +18,7 @@ struct Resources {
   std::optional<std::uint64_t> weight_seed{};
   bool check = false;
   Seconds checks{};                ///< time spent on comparisons
+  std::int64_t passes = 0;         ///< of loops, in this run
   Execution* execution = nullptr;  ///< where runs are recorded, if not null
 };
 

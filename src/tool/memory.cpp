@@ -6,6 +6,7 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "stored.hpp"
+#include <benanza/detail/saturated.hpp>
 #include <benanza/detail/shell_word.hpp>
 #include <benanza/memory/make_memory_profile.hpp>
 #include <benanza/report/memory_report.hpp>
@@ -94,7 +95,7 @@ std::int64_t parameters_of(const Graph& graph) {
       constants.insert(value.origins.begin(), value.origins.end());
     }
   std::int64_t sum = 0;
-  for (const ValueId id : constants) sum += graph.value(id).elements();
+  for (const ValueId id : constants) detail::add_saturated(sum, graph.value(id).elements());
   return sum;
 }
 
@@ -116,7 +117,7 @@ Counted count(Graph graph, const Setting& setting, const Workspaces& workspaces)
     options.optimizer = setting.training->optimizer;
     const TrainingGraph iteration = derive_training(std::move(graph), *setting.training);
     counted.profile = make_memory_profile(iteration, options);
-    for (const Parameter& one : iteration.parameters) counted.parameters += one.elements;
+    for (const Parameter& one : iteration.parameters) detail::add_saturated(counted.parameters, one.elements);
     counted.macs = products(iteration.graph);
     return counted;
   }
@@ -250,7 +251,7 @@ int run(const MemoryCommand& options) {
                                          : time_of(graph, *times);
     Counted counted = count(graph, asked, timed.workspaces);
     if (fixed_bytes(counted.profile) > report.capacity_bytes)
-      throw InputError(fmt::format("{}: weights{} take {:.4g} MB, more than the capacity of {:.4g} MB", graph.name,
+      throw InputError(fmt::format("{}: weights{} take {:.4g} MB, more than the capacity of {:.4g} MB", graph.file,
                                    asked.training ? ", buffers, gradients and optimizer state" : "",
                                    fixed_bytes(counted.profile) / 1e6, report.capacity_bytes / 1e6));
     const auto largest = [&](const Setting& setting) {

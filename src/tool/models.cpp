@@ -3,6 +3,7 @@
 
 #include "sizes.hpp"
 #include "terminal.hpp"
+#include "watchdog.hpp"
 #include <benanza/detail/shell_word.hpp>
 #include <benanza/model/retype.hpp>
 #include <benanza/training/derive_training.hpp>
@@ -62,6 +63,7 @@ std::vector<ModelAt> wanted_models(const ModelOptions& options) {
 }
 
 Graph load_graph(const ModelAt& model) {
+  const Watchdog watchdog(model.file, Watchdog::Task::read);
   Graph graph = import_onnx(model.file, model.point);
   if (model.shapes) model.shapes->check_names(model.file, graph);
   if (model.what_if) graph = retype(std::move(graph), *model.what_if);

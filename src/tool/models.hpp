@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,22 @@ struct ModelAt {
 };
 [[nodiscard]] std::vector<ModelAt> wanted_models(const ModelOptions& options);
 [[nodiscard]] Graph load_graph(const ModelAt& model);
+
+/// The result of `work` on a model. An InputError that does not name the file gets its name, and so does a lack of
+/// memory.
+template <class Work>
+[[nodiscard]] auto naming(const std::filesystem::path& file, const Work& work) {
+  try {
+    return work();
+  } catch (const UnboundError&) {
+    throw;
+  } catch (const InputError& error) {
+    if (std::string_view(error.what()).starts_with(file.string())) throw;
+    throw InputError(file.string() + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw InputError(file.string() + ": out of memory");
+  }
+}
 
 /// Remarks about a model in addition to its figures.
 struct Remarks {
@@ -61,7 +79,7 @@ template <class Use, class Otherwise>
       Graph graph = load_graph(model);
       one.second.assumed = graph.assumed;
       one.second.warnings = graph.warnings;
-      one.first = use(std::move(graph));
+      one.first = naming(model.file, [&] { return use(std::move(graph)); });
     } catch (const UnboundError& error) {
       one.second.unbound = error;
       one.second.assumed = error.assumed;

@@ -5,6 +5,7 @@
 #include "run_inputs.hpp"
 #include "terminal.hpp"
 #include "validators.hpp"
+#include "watchdog.hpp"
 #include <benanza/execution/npy.hpp>
 #include <benanza/session/backends.hpp>
 
@@ -184,16 +185,21 @@ int run_model(RunCommand options) {
   const auto files = take_input_files(options.models);
   options.models.executable = true;
   const auto begin = std::chrono::steady_clock::now();
-  Executor executor = Executor::load(
-      load_one(options),
-      {.backends = usable_backends(options.backends, terminal::warn), .threads = options.threads, .weight_seed = seed});
+  Graph graph = load_one(options);
+  const std::string file = graph.file;
+  const Watchdog watchdog(file, Watchdog::Task::run);
+  Executor executor = naming(file, [&] {
+    return Executor::load(std::move(graph), {.backends = usable_backends(options.backends, terminal::warn),
+                                             .threads = options.threads,
+                                             .weight_seed = seed});
+  });
   const Seconds loading = since(begin);
   const auto random = inputs_without_file(files, executor.inputs(), options.models.training.training);
   const std::uint64_t input_seed = options.seed.value_or(default_input_seed);
-  auto inputs = read_inputs(files, executor.inputs(), input_seed, options.allow_nan);
+  auto inputs = naming(file, [&] { return read_inputs(files, executor.inputs(), input_seed, options.allow_nan); });
   if (!files.empty() && !options.seed && !random.empty()) refuse_missing(random);
   if (options.models.training.training) clear_states(inputs, files);
-  const Execution execution = executor.run(inputs, {.check = options.check});
+  const Execution execution = naming(file, [&] { return executor.run(inputs, {.check = options.check}); });
   if (!options.output.empty()) write_outputs(executor, execution, options.output);
   fmt::print("{}: loaded in {:.2f} s, run in {:.3f} s on {} thread{}\n", executor.graph().name, loading.value,
              execution.time.value, options.threads, options.threads == 1 ? "" : "s");
@@ -201,7 +207,7 @@ int run_model(RunCommand options) {
   print_outputs(executor, execution);
   print_reference(execution);
   if (options.check) print_check(execution);
-  if (!execution.not_computed.empty()) refuse_not_computed(executor.graph().file, execution.not_computed);
+  if (!execution.not_computed.empty()) refuse_not_computed(file, execution.not_computed);
   return execution.disagreements.empty() ? done : assertion_failed;
 }
 

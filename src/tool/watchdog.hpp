@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watchdog: ends the program if a model takes too much time or memory.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+namespace benanza::tool {
+
+/// While it exists, it watches the processor time of the thread that made it, and the memory of the process. If one of
+/// them exceeds its limit, the program prints one line that names the file and exits with code 1. docs/program.md
+/// ("Limits") has the limits.
+class Watchdog {
+ public:
+  enum class Task : std::uint8_t {
+    read,  ///< The ONNX library's shape rules might never end. Limits grow with the size of the file.
+    run,   ///< Time has no limit, memory that of the machine.
+  };
+  Watchdog(const std::filesystem::path& file, Task task);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  double bytes_ = 0;  ///< that the task may take
+  std::mutex mutex_{};
+  std::condition_variable_any stopped_{};
+  std::jthread thread_{};
+};
+
+}  // namespace benanza::tool
