@@ -234,6 +234,16 @@ TEST_CASE("passes that do not fit 64 bits count as the largest number") {
   CHECK(layers.layers().begin()->second.count() == largest);
 }
 
+TEST_CASE("a layer without a kind may have any number of bytes") {
+  GraphBuilder g;
+  g.output(g.map("Unknown", {g.input({std::int64_t{1} << 46})}));
+  const LayerGraph graph = make_layer_graph(g.graph());
+  REQUIRE(graph.layers.size() == 1);
+  const std::string text = LayerSignature(graph.layers[0].layer).text();
+  CHECK_THAT(text, Catch::Contains("read_bytes=281474976710656"));  // 2^46 floats
+  CHECK(LayerSignature::parse(text).text() == text);
+}
+
 TEST_CASE("a loop of unknown trip count is said to be one and counted once") {
   GraphBuilder g;
   GraphBuilder body = loop_body();
