@@ -60,8 +60,9 @@ std::string lacks(const op::Resize& op) {
   if (op.antialias) return "antialiased resampling";
   if (op.x.size() < 3 || op.x.size() > 5 || op.x[0] != op.y[0] || op.x[1] != op.y[1])
     return "resampling of other than one to three spatial dimensions";
+  constexpr std::int64_t longest = std::int64_t{1} << 24;  // each position is compared
   for (std::size_t i = 2; i < op.x.size(); ++i)
-    if (!agrees(op, op.x[i], op.y[i])) return "resampling with these coordinates";
+    if (op.y[i] > longest || !agrees(op, op.x[i], op.y[i])) return "resampling with these coordinates";
   return "";
 }
 
