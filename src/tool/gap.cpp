@@ -218,7 +218,7 @@ int run(const GapCommand& options, const CLI::App& command) {
   std::optional<TrainingGraph> iteration;
   if (training) graph = iteration.emplace(derive_training(std::move(graph), *training)).graph;
   const auto type = options.models.what_if();
-  const ModelLayers model = type ? in_type(graph, *type) : make_model_layers(graph);
+  const ModelLayers model = naming(graph.file, [&] { return type ? in_type(graph, *type) : make_model_layers(graph); });
   if (iteration) gap_options.phases = layer_phases(*iteration, model.single);
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
   BoundedModel bounds = bounds_of(options, model, threads);

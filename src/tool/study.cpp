@@ -176,7 +176,7 @@ Study study_of_results(const StudyCommand& options, const Names& names) {
   for (const auto& file : options.latencies) add_latencies(read_latencies(file), names, material);
   const std::vector<Graph> graphs = load_graphs(options.models, options.output.quiet);
   std::vector<ModelLayers> models;
-  for (const auto& graph : graphs) models.push_back(make_model_layers(graph));
+  for (const auto& graph : graphs) models.push_back(naming(graph.file, [&] { return make_model_layers(graph); }));
   std::vector<Analyzed> analyzed;
   const std::vector<StoredResults> all = load_all_results(options.results, backends);
   std::vector<Machine> machines;

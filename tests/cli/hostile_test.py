@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files that try to crash a reader, to keep it busy or to fill its memory: hostile_test.py PROGRAM FOLDER
+
+Every command that takes a model, on every model of FOLDER: it ends with an answer, or with one line that says what is wrong with the file. FOLDER/README.md
+says what each file tries.
+"""
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+MACHINE = EXAMPLES / "machines" / "a100_sxm4_40gb.json"
+RESULTS = EXAMPLES / "results" / "mnist.json"
+PROFILE = EXAMPLES / "profiles" / "mnist.csv"
+QUIET = ["--quiet"]
+COMMANDS = {
+    "layers": ["layers", "--fused"] + QUIET,
+    "tensors": ["layers", "--tensors"] + QUIET,
+    "layers of training": ["layers", "--training"] + QUIET,
+    "bound": ["bound", "--machine", MACHINE] + QUIET,
+    "bound of training": ["bound", "--training", "--machine", MACHINE] + QUIET,
+    "analyze": ["analyze", "--results", RESULTS] + QUIET,
+    "memory": ["memory", "--machine", MACHINE] + QUIET,
+    "memory of training": ["memory", "--training", "--machine", MACHINE] + QUIET,
+    "generate": ["generate", "--output", "suite.cpp"],
+    "gap": ["gap", "--results", RESULTS, "--profile", PROFILE] + QUIET,
+    "scale": ["scale", "--machine", MACHINE, "--workers", "4", "--bandwidth", "100Gbps"] + QUIET,
+    "run": ["run"] + QUIET,
+}
+PROCESSOR_SECONDS, MEGABYTES = 20, 1000  # far above what the limits of the program allow, so that a slow machine passes
+
+
+def limit_time():
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
+
+
+class Hostile(unittest.TestCase):
+    def run_on(self, file, command):
+        """The exit code (negative for a signal), the megabytes that the program took, and its lines on stderr."""
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
+            child = subprocess.Popen([PROGRAM, command[0], file, *command[1:]], cwd=folder, stdout=subprocess.DEVNULL, stderr=errors, preexec_fn=limit_time)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            errors.seek(0)
+            return child.returncode, usage.ru_maxrss / 1e3, errors.read().decode().splitlines()
+
+
+def add(name, command, file):
+    def test(self):
+        code, megabytes, errors = self.run_on(file, command)
+        self.assertIn(code, (0, 1), errors)
+        if code == 1:
+            self.assertEqual(len(errors), 1, errors)
+            self.assertIn(file.stem, errors[0])
+        self.assertLess(megabytes, MEGABYTES)
+    setattr(Hostile, "test_" + re.sub(r"\W", "_", f"{name} {file.stem}"), test)
+
+
+for path in sorted(FOLDER.glob("*.onnx")):
+    for name, command in COMMANDS.items():
+        add(name, command, path)
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
