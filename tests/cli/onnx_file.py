@@ -23,9 +23,11 @@ def value(name, element, dims=()):
 
 
 def attribute(name, setting):
-    """A whole number, the bytes of a graph, or a list of whole numbers, floats or texts."""
+    """A whole number, a float, the bytes of a graph, or a list of whole numbers, floats or texts."""
     if isinstance(setting, int):
         return wire(5, wire(1, name) + wire(3, setting) + wire(20, 2))
+    if isinstance(setting, float):
+        return wire(5, wire(1, name) + bytes([2 << 3 | 5]) + struct.pack("<f", setting) + wire(20, 1))
     if isinstance(setting, bytes):
         return wire(5, wire(1, name) + wire(6, setting) + wire(20, 5))
     if isinstance(setting[0], float):
@@ -34,11 +36,11 @@ def attribute(name, setting):
     return wire(5, wire(1, name) + b"".join(wire(field, each) for each in setting) + wire(20, kind))
 
 
-def node(op_type, inputs, *outputs, domain="", **attributes):
-    """A node of a graph; an input "" is left out."""
+def node(op_type, inputs, *outputs, domain="", field=1, **attributes):
+    """A node of a graph, or of a function (field 7); an input "" is left out."""
     names = b"".join(wire(1, name) for name in inputs) + b"".join(wire(2, name) for name in outputs)
     settings = b"".join(attribute(name, setting) for name, setting in attributes.items())
-    return wire(1, names + wire(3, outputs[0]) + wire(4, op_type) + settings + (wire(7, domain) if domain else b""))
+    return wire(field, names + wire(3, outputs[0]) + wire(4, op_type) + settings + (wire(7, domain) if domain else b""))
 
 
 def tensor(name, element, dims, numbers=None):
@@ -54,6 +56,13 @@ def tensor(name, element, dims, numbers=None):
 def graph(name, body, inputs, outputs):
     """Nodes and tensors one after the other; inputs and outputs as `value` has them."""
     return body + wire(2, name) + b"".join(wire(11, each) for each in inputs) + b"".join(wire(12, each) for each in outputs)
+
+
+def function(name, inputs, outputs, body, domain, opset=21):
+    """A function of a model; `body` has nodes of field 7, which may call functions of the same domain."""
+    names = b"".join(wire(4, each) for each in inputs) + b"".join(wire(5, each) for each in outputs)
+    operator_sets = wire(9, wire(1, "") + wire(2, opset)) + wire(9, wire(1, domain) + wire(2, 1))
+    return wire(25, wire(1, name) + names + body + operator_sets + wire(10, domain))
 
 
 def model(main, opset=21):
