@@ -8,11 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace benanza::detail {
@@ -88,22 +89,39 @@ struct TreeNode {
   return tree_facts(nodes, roots);
 }
 
+/// An attribute that is a list, without a copy. Empty if it is absent. Throws InputError if it has another type.
+template <class List>
+[[nodiscard]] const List& list_of(const Node& node, const std::string& key) {
+  static const List none;
+  const auto found = node.attributes.find(key);
+  if (found == node.attributes.end()) return none;
+  if (const auto* list = std::get_if<List>(&found->second)) return *list;
+  throw InputError("node '" + node.name + "' (" + node.op_type + "): attribute '" + key + "' has an unexpected type");
+}
+
 /// Facts about a classifier or a regressor: nodes are numbered within their tree. `weights` is "class" or "target".
 [[nodiscard]] inline std::optional<TreeFacts> trees_by_id(const Node& node, const std::string& weights) {
-  const auto list = [&](std::string_view key) { return node.attribute<Dims>(key, {}); };
-  const Dims trees = list("nodes_treeids"), ids = list("nodes_nodeids");
-  const Dims on_true = list("nodes_truenodeids"), on_false = list("nodes_falsenodeids");
-  const Dims leaf_trees = list(weights + "_treeids"), leaf_ids = list(weights + "_nodeids");
-  const auto modes = node.attribute<std::vector<std::string>>("nodes_modes", {});
+  const auto list = [&](const std::string& key) -> std::span<const std::int64_t> { return list_of<Dims>(node, key); };
+  const auto trees = list("nodes_treeids"), ids = list("nodes_nodeids");
+  const auto on_true = list("nodes_truenodeids"), on_false = list("nodes_falsenodeids");
+  const auto leaf_trees = list(weights + "_treeids"), leaf_ids = list(weights + "_nodeids");
+  const std::span<const std::string> modes = list_of<std::vector<std::string>>(node, "nodes_modes");
   const std::size_t count = trees.size();
   if (ids.size() != count || on_true.size() != count || on_false.size() != count || modes.size() != count ||
       leaf_trees.size() != leaf_ids.size())
     return std::nullopt;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
-  for (std::size_t i = 0; i < count; ++i) places.emplace(std::pair{trees[i], ids[i]}, i);
+  struct Place {
+    std::int64_t tree = 0, id = 0;
+    std::size_t at = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<Place> places;  // if a number occurs twice, the first one counts
+  places.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) places.push_back({trees[i], ids[i], i});
+  std::sort(places.begin(), places.end());
   const auto place = [&](std::int64_t tree, std::int64_t id) {
-    const auto found = places.find({tree, id});
-    return found == places.end() ? count : found->second;
+    const auto found = std::lower_bound(places.begin(), places.end(), Place{tree, id, 0});
+    return found != places.end() && found->tree == tree && found->id == id ? found->at : count;
   };
   std::vector<TreeNode> nodes(count);
   std::vector<bool> is_below(count + 1);
