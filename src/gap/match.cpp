@@ -4,6 +4,7 @@
 #include "conv_gradients.hpp"
 #include "engine_words.hpp"
 #include "phases.hpp"
+#include "record_tree.hpp"
 #include <benanza/detail/node_parts.hpp>
 #include <benanza/fusion/fuse.hpp>
 #include <benanza/model/layer.hpp>
@@ -14,7 +15,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -64,6 +64,7 @@ class Matcher {
     for (const auto& record : records_)
       if (record.activity == Activity::kernel && record.parent && *record.parent < records_.size())
         launches_[*record.parent] = true;
+    worker_above_ = nearest_above(records_, [this](std::size_t r) { return !words_[r].empty() && may_serve(r); });
     order_.resize(records_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     const auto is_placed = [](const ProfileRecord& record) { return record.start.has_value(); };
@@ -118,12 +119,10 @@ class Matcher {
   /// A record that is nested in a record of the same operator (the library's operator below the framework's) is a part
   /// of that record.
   [[nodiscard]] bool is_outermost(std::size_t r) const {
-    auto above = records_[r].parent;
-    for (std::size_t steps = 0; above && *above < records_.size() && steps < records_.size(); ++steps) {
-      const bool shared =
-          std::any_of(words_[r].begin(), words_[r].end(), [&](auto kind) { return says(*above, kind); });
-      if (shared && may_serve(*above)) return false;
-      above = records_[*above].parent;
+    std::size_t steps = 0;  // a cycle has no end
+    for (auto above = worker_above_[r]; above != no_record && steps < records_.size(); ++steps) {
+      if (std::any_of(words_[r].begin(), words_[r].end(), [&](auto kind) { return says(above, kind); })) return false;
+      above = worker_above_[above];
     }
     return true;
   }
@@ -250,14 +249,11 @@ class Matcher {
   }
 
   void by_parent() {
+    const std::vector<std::size_t> above = nearest_above(records_, [this](std::size_t r) { return !open(r); });
     for (std::size_t r = 0; r < records_.size(); ++r) {
       if (!open(r) || records_[r].activity == Activity::wait || records_[r].activity == Activity::call) continue;
-      std::set<std::size_t> seen{r};
-      auto above = records_[r].parent;
-      while (above && *above < records_.size() && open(*above) && seen.insert(*above).second)
-        above = records_[*above].parent;
-      if (!above || *above >= records_.size() || open(*above)) continue;
-      for (const auto layer : std::vector(result_[*above].layers)) claim(r, MatchedBy::parent, layer);
+      if (above[r] == no_record) continue;
+      for (const auto layer : std::vector(result_[above[r]].layers)) claim(r, MatchedBy::parent, layer);
     }
   }
 
@@ -459,6 +455,7 @@ class Matcher {
   std::vector<std::string_view> kinds_{};               // one per layer
   std::vector<std::vector<std::string_view>> words_{};  // one list per record
   std::vector<bool> launches_{};                        // by record: a host's call serves what its kernel serves
+  std::vector<std::size_t> worker_above_{};             // by record: the nearest one above it that may serve a layer
   std::vector<std::size_t> order_{};                    // records by start, if all have one
   const std::vector<Phase>& phases_;                    // one per layer; empty for inference
   std::vector<std::optional<Phase>> record_phases_{};

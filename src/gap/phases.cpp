@@ -2,6 +2,7 @@
 #include "phases.hpp"
 
 #include "causes.hpp"
+#include "record_tree.hpp"
 
 #include <algorithm>
 #include <array>
@@ -58,12 +59,10 @@ class PhaseSums {
 std::vector<std::optional<Phase>> phases_of(const std::vector<ProfileRecord>& records) {
   std::vector<std::optional<Phase>> result(records.size());
   bool marked = false;
+  const auto above = nearest_above(records, [&](std::size_t r) { return said_by(records[r]).has_value(); });
   for (std::size_t r = 0; r < records.size(); ++r) {
-    std::optional<std::size_t> at = r;
-    for (std::size_t steps = 0; at && *at < records.size() && !result[r] && steps <= records.size(); ++steps) {
-      result[r] = said_by(records[*at]);
-      at = records[*at].parent;
-    }
+    result[r] = said_by(records[r]);
+    if (!result[r] && above[r] != no_record) result[r] = said_by(records[above[r]]);
     marked = marked || result[r] == Phase::backward;
   }
   if (!marked) return std::vector<std::optional<Phase>>(records.size());

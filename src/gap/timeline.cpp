@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timeline.hpp"
 
+#include "record_tree.hpp"
 #include <benanza/detail/quantile.hpp>
 
 #include <algorithm>
@@ -154,19 +155,21 @@ class Builder {
   }
 
   /// The nearest counted record of the same lane that encloses this one, if there is one.
-  [[nodiscard]] std::optional<std::size_t> encloser(std::size_t r) const {
-    auto above = records_[r].parent;
-    for (std::size_t steps = 0; above && *above < records_.size() && steps < records_.size(); ++steps) {
-      if (*above != r && result_.counted[*above] && records_[*above].lane == records_[r].lane) return above;
-      above = records_[*above].parent;
+  [[nodiscard]] std::optional<std::size_t> encloser(std::size_t r,
+                                                    const std::vector<std::size_t>& counted_above) const {
+    std::size_t steps = 0;  // a cycle has no end
+    for (auto above = counted_above[r]; above != no_record && steps < records_.size(); ++steps) {
+      if (above != r && records_[above].lane == records_[r].lane) return above;
+      above = counted_above[above];
     }
     return std::nullopt;
   }
 
   void subtract_nested() {
+    const auto counted_above = nearest_above(records_, [this](std::size_t r) { return bool{result_.counted[r]}; });
     for (std::size_t r = 0; r < records_.size(); ++r) {
       if (!result_.counted[r]) continue;
-      const auto above = encloser(r);
+      const auto above = encloser(r, counted_above);
       if (!above) continue;
       nested_[r] = true;
       result_.own[*above].value -= total_[r].value;

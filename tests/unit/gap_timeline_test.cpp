@@ -36,6 +36,20 @@ TEST_CASE("a nested record's time is not counted twice") {
   CHECK(part_us(gap, Cause::between_layers) == Approx(200 - 195));
 }
 
+TEST_CASE("records that nest deeply are read in time that grows with their number") {
+  constexpr std::size_t deep = 100'000;
+  std::vector<ProfileRecord> records{record("scope", 140)};
+  for (std::size_t i = 0; i < deep; ++i) records.push_back(below(record("frame", 140), i));
+  records.push_back(below(record("Conv_0", 140), deep));
+  records.push_back(record("Relu_1", 25));
+  records.push_back(record("Softmax_2", 30));
+  const Gap gap = gap_of(profile(200, records));
+  CHECK(gap.records.at(deep + 1).time.value == Approx(140 * us));
+  // 140 + 25 against 105 fused or 100 + 20 separately; the softmax takes 30 in both
+  CHECK(part_us(gap, Cause::not_fused) == Approx(15));
+  CHECK(part_us(gap, Cause::slower_layers) == Approx(45));
+}
+
 TEST_CASE("where there are kernels, their time counts, and the layers above say what they are") {
   // Device: padding 5, convolution 100, relu 22, softmax 30. The host finishes before the device.
   EngineProfile p = profile(170, {at(record("Conv_0", 8, "Conv"), 0, 1), at(record("Relu_1", 8, "Relu"), 8, 1),
