@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 namespace benanza {
 
@@ -20,8 +21,9 @@ using report::Json;
 constexpr std::size_t largest_blocks = 20;
 
 std::string key_of(std::size_t category) {
+  const std::string_view name = enum_names(MemoryCategory{})[category];  // the array of names lives for this line
   std::string key;
-  for (const char c : enum_names(MemoryCategory{})[category])
+  for (const char c : name)
     if (c != ',') key += c == ' ' ? '_' : c;
   return key;
 }
