@@ -44,6 +44,18 @@ TEST_CASE("products with a comparison of indices pick rows", "[floors]") {
                 "k = Reshape(r, column) e = Equal(k, i) h = Cast<to = 1>(e) t = Transpose(h) "
                 "y = Einsum<equation = \"bv,vd->bd\">(t, w)");
   }
+  SECTION("without the column of the first index, which does not make the rows zeros: a function of 16 x 64 numbers") {
+    const auto part = least_layers(
+        "(int64[16] i) => (float[16, 64] y) <int64 o = {0}, int64 n = {1000}, int64 s = {1}, "
+        "int64[1] last = {-1}, int64[1] a = {1}, int64[1] b = {1000}> { r = Range(o, n, s) "
+        "u = Unsqueeze(i, last) e = Equal(u, r) h = Cast<to = 1>(e) g = Slice(h, a, b, a) "
+        "p = MatMul(g, w) y = Relu(p) }",
+        {{"w", f32, {999, 64}}});
+    double flops = 0;
+    for (const auto& at : part.single.layers) flops += at.needed.flops.value;
+    CHECK(flops == 16 * 64);
+    CHECK(part.single.model_reads.value <= 16 * 8);
+  }
   SECTION("as a Where, of two axes that are joined") {
     check_picks("int64[2, 8]", "float[16, 64]",
                 "u = Unsqueeze(i, last) e = Equal(u, r) h = Where(e, one, zero) f = Reshape(h, flat) y = MatMul(f, w)");

@@ -37,7 +37,8 @@ struct DistinctPositions {
 struct FewElements {
   std::size_t axis = 0;
   std::int64_t inner = 1, size = 1, count = 1;
-  std::int64_t different = 1;  ///< at least so many coordinates are chosen in the whole tensor
+  /// At least so many coordinates are chosen in the whole tensor, by ranks of scores. 0: not by ranks.
+  std::int64_t different = 0;
   double rest = 0;
   std::optional<double> chosen{};  ///< the number of the others, if it is known
 };

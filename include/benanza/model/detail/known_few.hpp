@@ -77,13 +77,15 @@ namespace benanza::detail {
   return few;
 }
 
-/// The same elements in a part of the axis, at coordinates in increasing order. Requests in which data choose the first
-/// coordinates stand for all: of experts, each of which is taken out and computed, as many count as each token chooses.
+/// The same elements in a part of the axis, at coordinates in increasing order. If ranks of scores choose, requests in
+/// which the first coordinates are chosen stand for all: of experts, each of which is taken out and computed, as many
+/// count as each token chooses.
 [[nodiscard]] inline std::optional<FewElements> narrowed_few(FewElements few, const Positions& taken, const Dims& y) {
-  const std::int64_t chosen = common(taken, Positions::whole(std::max(few.count, few.different))).count();
+  const bool ranked = few.different > 0;
+  const std::int64_t chosen = ranked ? common(taken, Positions::whole(few.different)).count() : taken.count();
   few.size = taken.count();
   few.count = std::min(few.count, chosen);
-  few.different = chosen;
+  few.different = ranked ? chosen : 0;
   if (few.count == 0) return few_nowhere(few, y);
   return few.count < few.size && y.size() > few.axis && y[few.axis] == few.size ? std::optional(few) : std::nullopt;
 }
@@ -129,13 +131,14 @@ class KnownFew {
     return few;
   }
   [[nodiscard]] std::optional<FewElements> along(std::size_t axis, std::int64_t count, double rest,
-                                                 std::optional<double> chosen = {}, std::int64_t different = 1) const {
-    return FewElements{.axis = axis,
-                       .size = at_.y()[axis],
-                       .count = count,
-                       .different = std::max(count, different),
-                       .rest = rest,
-                       .chosen = chosen};
+                                                 std::optional<double> chosen = {}, std::int64_t different = 0) const {
+    return FewElements{
+        .axis = axis, .size = at_.y()[axis], .count = count, .different = different, .rest = rest, .chosen = chosen};
+  }
+  /// How many different places the indices in an operand name at least. 0 if ranks of scores do not choose them.
+  [[nodiscard]] std::int64_t ranked(std::size_t k) const {
+    const KnownElements x = at_.known_x(k);
+    return x.chosen_below > 0 ? x.different : 0;
   }
   /// The number of all elements of an operand.
   [[nodiscard]] std::optional<double> number_of(std::size_t k) const {
@@ -221,7 +224,7 @@ class KnownFew {
     const auto number = [&](std::size_t i) {
       return values->floats.empty() ? static_cast<double>(values->ints[i]) : values->floats[i];
     };
-    return along(*axis, 1, number(0), number(1), at_.known_x(0).different);
+    return along(*axis, 1, number(0), number(1), ranked(0));
   }
 
   /// A comparison with numbers that all differ: one of them may be equal. Or one of indices that data choose with a
@@ -237,7 +240,7 @@ class KnownFew {
       if (!axis) continue;
       const std::size_t from_end = own.size() - *axis;
       const bool one = other.size() < from_end || other[other.size() - from_end] == 1;
-      if (one && from_end <= y.size()) return along(y.size() - from_end, 1, 0, 1, at_.known_x(1 - k).different);
+      if (one && from_end <= y.size()) return along(y.size() - from_end, 1, 0, 1, ranked(1 - k));
     }
     return std::nullopt;
   }
@@ -261,7 +264,7 @@ class KnownFew {
     const auto rest =
         at_.graph.input(at_.node, 0).constant ? uniform_number(at_.graph, *at_.node.inputs[0]) : std::nullopt;
     if (!axis || !rest || at_.x(1).size() != at_.y().size() || at_.x(1)[*axis] >= at_.y()[*axis]) return std::nullopt;
-    return along(*axis, at_.x(1)[*axis], *rest);
+    return along(*axis, at_.x(1)[*axis], *rest, {}, at_.x(1)[*axis]);
   }
 
   [[nodiscard]] std::optional<FewElements> choice() const {
