@@ -117,7 +117,7 @@ constexpr std::array ranks{
 
 }  // namespace
 
-void guard_node(const Node& node, std::span<const Value* const> inputs) {
+void guard_node(const Node& node, std::span<const Value* const> inputs, std::size_t outputs) {
   for (const auto& [attribute, least, most] : limits) {
     const auto found = node.attributes.find(attribute);
     if (found == node.attributes.end()) continue;
@@ -129,6 +129,9 @@ void guard_node(const Node& node, std::span<const Value* const> inputs) {
   if (!node.domain.empty()) return;  // an operator of the same name elsewhere has other inputs
   if (node.op_type == "Einsum") check_equation(node);
   if (node.op_type == "Transpose") check_permutation(node, inputs);
+  if (node.op_type == "Split" && node.attributes.contains("num_outputs"))  // a rule reads a size for each output
+    check("attribute 'num_outputs'", node.attribute<std::int64_t>("num_outputs", 1), static_cast<std::int64_t>(outputs),
+          most_outputs);
   for (const auto& [op_type, input] : divisors)
     if (node.op_type == op_type && input < inputs.size() && inputs[input] != nullptr && inputs[input]->literal)
       for (const auto value : inputs[input]->literal->ints) check("input " + std::to_string(input), value, 1);

@@ -4,11 +4,13 @@
 
 #include <benanza/model/graph.hpp>
 
+#include <cstddef>
 #include <span>
 
 namespace benanza::importer {
 
 /// Throws InputError if an attribute or a constant input that rules divide by, or use as a size, is out of range.
-void guard_node(const Node& node, std::span<const Value* const> inputs);
+/// `outputs`: how many the node has.
+void guard_node(const Node& node, std::span<const Value* const> inputs, std::size_t outputs);
 
 }  // namespace benanza::importer

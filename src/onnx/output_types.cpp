@@ -138,7 +138,7 @@ Builder::Types Builder::inferred_types(Step& step) {
 }
 
 Builder::Types Builder::types_of(Step& step) {
-  guard_node(step.node, operands(step));
+  guard_node(step.node, operands(step), static_cast<std::size_t>(step.proto.output_size()));
   const bool own = step.node.domain.empty();
   if (own && step.node.op_type == "Reshape" && step.inputs.size() == 2) return reshape_types(step);
   if (own && step.node.op_type == "Expand") return expand_types(step);
