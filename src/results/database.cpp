@@ -184,7 +184,8 @@ std::vector<Machine> ResultDatabase::machines() const {
   std::map<std::string, Machine> by_id;
   for (const auto& run : runs_) by_id.try_emplace(run.machine.id(), run.machine);
   std::vector<Machine> machines;
-  for (const auto& [id, machine] : by_id) {
+  for (const auto& entry : by_id) {
+    const Machine& machine = entry.second;
     const auto states_more = [&](const auto& other) {
       return other.second.facts().size() > machine.facts().size() && machine.differences(other.second).empty();
     };
