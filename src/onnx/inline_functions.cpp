@@ -25,8 +25,8 @@ namespace {
 // A function may call another one twice, which calls another one twice, and so on, or hand on an attribute that it uses
 // twice: inlining a small file could grow without bound. What inlining adds, in bytes of the file format: a constant,
 // and a multiple of the file's structure.
-constexpr std::size_t least_added = std::size_t{1} << 20;
-constexpr std::size_t most_added = 50;
+constexpr std::size_t least_added = std::size_t{4} << 20;
+constexpr std::size_t most_added = 200;
 
 /// The start of the doc_string of a node with an own version, which follows. Nothing else can be there, since the
 /// pre-scan drops all documentation.

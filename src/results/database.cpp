@@ -199,6 +199,8 @@ Machine ResultDatabase::machine(const MachineChoice& choice) const {
   if (found.empty() && choice.of.empty()) return {};
   std::erase_if(found, [&](const Machine& machine) { return machine.id().find(choice.of) == std::string::npos; });
   if (found.size() == 1) return found.front();
+  for (const auto& machine : found)
+    if (machine.id() == choice.of) return machine;  // its identity begins another one
   for (auto run = runs_.rbegin(); run != runs_.rend() && !choice.accept.empty(); ++run) {
     const auto latest = std::find_if(found.begin(), found.end(),
                                      [&](const Machine& machine) { return machine.id() == run->machine.id(); });
@@ -218,7 +220,9 @@ Machine ResultDatabase::machine(const MachineChoice& choice) const {
   if (found.size() == 2)
     if (const auto facts = found.front().differences(found.back()); facts.size() == 1 && may_accept(facts.front()))
       text += " they differ in " + facts.front() + " alone, --accept " + facts.front() + " counts both;";
-  throw InputError(text + " choose one by a part of its identity (--of), or give the files of one of them");
+  throw InputError(
+      text +
+      " choose one by its identity or a part of it (--of; db diff: machine=TEXT), or give the files of one of them");
 }
 
 std::vector<std::string> ResultDatabase::differing_in_one(const Machine& machine,

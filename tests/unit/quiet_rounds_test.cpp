@@ -133,6 +133,21 @@ TEST_CASE("a total of a database without rounds is the sum of its rows, and says
   CHECK_FALSE(a.partial());
 }
 
+TEST_CASE("a session beside a neighbour that was faster contradicts a slower one without") {
+  Run busy = session({{"relu", eight(10)}, {"softmax", eight(20)}}),
+      idle = session({{"relu", eight(13)}, {"softmax", eight(26)}});
+  for (auto* run : {&busy, &idle}) {
+    run->machine.cores = 2;
+    for (auto& row : run->rows) row.threads = 2;
+  }
+  busy.others = 0.5;
+  ResultDatabase database;
+  for (const auto& run : {busy, idle}) database.add(run);
+  const Rung library = analyze(small_model(), database, {.threads = 2})[RungName::library];
+  CHECK(library.provisional());
+  CHECK(library.bound->value == Approx(30e-6));
+}
+
 TEST_CASE("a total that the rows of another model contradict is provisional until a quiet session times its layers") {
   // Half the speed: 20 + 40 + 10, while relu and softmax are known to take 10 and 20.
   const Run slow = session({{"relu", eight(20)}, {"softmax", eight(40)}, {"tanh", eight(10)}});

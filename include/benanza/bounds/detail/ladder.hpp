@@ -332,7 +332,7 @@ Rung rung_of_rounds(const SampleTable& table, const RowTimes& times, const Sum& 
 template <class Sum>
 Rung provisional_rung(const SampleTable& table, const RowTimes& times, const std::string& doubt, Seconds floor,
                       const Sum& sum) {
-  Rung rung{.doubt = doubt};
+  Rung rung{.common_rounds = false, .doubt = doubt};
   const Seconds p10 = sum(table.quiet, Figure::bound), median = sum(table.quiet_median, Figure::bound);
   rung.bound = p10 + (median - p10) * (1 - table.cancelled);
   rung.median = median;
@@ -340,7 +340,8 @@ Rung provisional_rung(const SampleTable& table, const RowTimes& times, const std
   const Seconds above = sum(table.quiet_at_most, Figure::bound) - p10, in_rounds = sum(table.p10, Figure::bound);
   if (!times.rounds().empty() && in_rounds > p10) below = std::max(below, *rung.bound * (1 - p10 / in_rounds));
   below = std::min(below, std::max(Seconds{}, *rung.bound - floor));
-  rung.uncertainty = rung.bound->value > 0 ? std::max(below, above) / *rung.bound + times.wander() : 0;
+  if (rung.bound->value > 0)
+    rung.uncertainty = std::max(default_tolerance, std::max(below, above) / *rung.bound) + times.wander();
   return rung;
 }
 

@@ -369,13 +369,13 @@ inline std::vector<Measurement> RowTimes::ended(const std::string& signature) co
 }
 
 inline void RowTimes::note_quiet(const Measurement& row) {
-  if (row.contended || crowded_.contains(&row) || sorted_finite(row.rounds_s).size() < rounds_for_spread) return;
+  if (row.contended || sorted_finite(row.rounds_s).size() < rounds_for_spread) return;
   const Timing timing = timing_of_session(row);
   const double noise = timing.noise.value_or(0);
   const Seconds p10 = without_launch(row, timing.p10);
   const QuietTime quiet{.p10 = p10,
                         .median = without_launch(row, timing.median),
-                        .at_least = p10 * std::max(0.0, 1 - noise),
+                        .at_least = crowded_.contains(&row) ? p10 / row.threads : p10 * std::max(0.0, 1 - noise),
                         .at_most = p10 * (1 + noise)};
   auto [at, added] = quiet_.try_emplace({row.signature, row.cache, row.threads}, quiet);
   if (!added && p10 < at->second.p10) at->second = quiet;

@@ -264,7 +264,10 @@ class KnownFew {
     const auto rest =
         at_.graph.input(at_.node, 0).constant ? uniform_number(at_.graph, *at_.node.inputs[0]) : std::nullopt;
     if (!axis || !rest || at_.x(1).size() != at_.y().size() || at_.x(1)[*axis] >= at_.y()[*axis]) return std::nullopt;
-    return along(*axis, at_.x(1)[*axis], *rest, {}, at_.x(1)[*axis]);
+    // Without a reduction, no two indices may be the same (ScatterElements: "indices must be unique").
+    const bool unique = at_.node.attribute<std::string>("reduction", "none") == "none";
+    const std::int64_t different = unique ? at_.x(1)[*axis] : ranked(1);
+    return along(*axis, std::max<std::int64_t>(1, different), *rest, {}, different);
   }
 
   [[nodiscard]] std::optional<FewElements> choice() const {

@@ -148,12 +148,12 @@ namespace benanza::detail {
       result[x.size() - 2] = seen_keys(y, filled_by_data);  // no cache before them
     return {result};
   };
-  const auto operand = [operand_of, filled_by_data, lengths_by_data, one_key](std::size_t k, std::size_t j,
-                                                                              const Box& y) -> std::vector<Box> {
+  const auto operand = [operand_of, filled_by_data, lengths_by_data, one_key, batch = layer.q[0]](
+                           std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     if (!lengths_by_data || j > 0) return operand_of(k, j, y, filled_by_data, one_key);
     Box longest = y, others = y;
     const std::int64_t first = y[0].empty() ? 0 : y[0].runs().front().begin;
-    if (y[0].count() > 1) longest[0] = common(y[0], Positions::run(first, first + 1));
+    if (y[0].count() > 1 && y[0].count() == batch) longest[0] = common(y[0], Positions::run(first, first + 1));
     else longest[0] = {};
     others[0] = without(y[0], longest[0]);
     std::vector<Box> boxes;
