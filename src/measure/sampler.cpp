@@ -118,6 +118,7 @@ std::optional<MemorySentinel::Reading> Sampler::read_memory(bool after) {
 
 void Sampler::take(Sample& sample, std::int64_t calls) {
   host_.watch();
+  sample.lost = {};
   sample.window = host_.window(*work_, calls);
   sample.time = sample.window.time;
   // A call that waits for other processes may yield its processor to them.

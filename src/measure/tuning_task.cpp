@@ -46,7 +46,8 @@ std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sam
                           bool contended) {
   std::vector<double> result;
   for (const auto& sample : samples)
-    if (sampler.quiet(sample) != contended) result.push_back((time_by(method, sample) - sample.lost.longest).value);
+    if (sampler.quiet(sample) != contended)
+      result.push_back((time_by(method, sample) - (contended ? sample.lost.longest : Seconds{})).value);
   return result;
 }
 

@@ -335,6 +335,21 @@ TEST_CASE("samples in which threads lost their processors do not count") {
   for (double time : best.rounds_s) CHECK((std::isnan(time) || time == Approx(0.02).epsilon(0.001)));
 }
 
+TEST_CASE("a sample is not shortened by what an earlier window of it lost") {
+  FakeHost host;
+  int windows = 0;
+  host.preempted = [&](double, double) { return ++windows == 1; };  // it is too short for a sample
+  host.lost_longest = host.lost_all = 0.5;
+  const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a", .seconds = 1e-6}});
+  MeasureOptions options;
+  options.budget = {2e-3};  // too short for rounds, so that the first sample counts
+  const auto rows = run(host, {backend}, options);
+  const auto& only = row(rows, "a,threads=1");
+  CHECK(only.rounds_s.size() < 4);
+  CHECK_FALSE(only.contended);
+  CHECK(only.min.value == Approx(1e-6).epsilon(0.01));
+}
+
 TEST_CASE("a row that was preempted in each sample has the time without what its threads waited") {
   FakeHost host;
   host.preempted = [](double, double) { return true; };
