@@ -67,6 +67,11 @@ std::size_t normal_index(std::int64_t index, std::int64_t size) {
   return to_size(index < 0 ? index + size : index);
 }
 
+std::int64_t whole_number(const Tensor& x, std::size_t i) {
+  if (i >= x.data.ints.size()) throw InputError("it holds no whole numbers, expected indices");
+  return x.data.ints[i];
+}
+
 FoldResult gather(const FoldArguments& a) {
   const Tensor &x = a.in(0), &indices = a.in(1);
   const std::size_t axis = normal_axis(a.node.attribute<std::int64_t>("axis", 0), x.dims.size());
@@ -80,7 +85,7 @@ FoldResult gather(const FoldArguments& a) {
     for (std::size_t i = 0; i < axis; ++i) source += at[i] * strides[i];
     for (std::size_t i = 0; i < index_rank; ++i) which += at[axis + i] * index_strides[i];
     for (std::size_t i = axis + 1; i < x.dims.size(); ++i) source += at[i + index_rank - 1] * strides[i];
-    return source + normal_index(indices.data.ints[which], x.dims[axis]) * strides[axis];
+    return source + normal_index(whole_number(indices, which), x.dims[axis]) * strides[axis];
   });
 }
 
@@ -95,7 +100,7 @@ FoldResult gather_elements(const FoldArguments& a) {
       which += at[i] * index_strides[i];
       if (i != axis) source += at[i] * strides[i];
     }
-    return source + normal_index(indices.data.ints[which], x.dims[axis]) * strides[axis];
+    return source + normal_index(whole_number(indices, which), x.dims[axis]) * strides[axis];
   });
 }
 
@@ -120,7 +125,7 @@ FoldResult concat(const FoldArguments& a) {
       const std::size_t chunk = part->size() / outer;
       for (std::size_t i = o * chunk; i < (o + 1) * chunk; ++i) {
         if (result.floating()) result.data.floats.push_back(part->data.floats[i]);
-        else result.data.ints.push_back(part->data.ints[i]);
+        else result.data.ints.push_back(part->data.ints.at(i));
       }
     }
   return one(std::move(result));
@@ -283,7 +288,7 @@ FoldResult range(const FoldArguments& a) {
     if (!(n <= static_cast<double>(folded_elements))) return std::nullopt;
     for (double i = 0; i < n; ++i) result.data.floats.push_back(s + i * d);
   } else {
-    const std::int64_t s = start.data.ints[0], e = limit.data.ints[0], d = delta.data.ints[0];
+    const std::int64_t s = whole_number(start, 0), e = whole_number(limit, 0), d = whole_number(delta, 0);
     std::int64_t distance = 0;
     if (d == 0) throw InputError("a step of 0");
     if (__builtin_sub_overflow(e, s, &distance)) return std::nullopt;
@@ -395,8 +400,8 @@ FoldResult scatter_nd(const FoldArguments& a) {
   for (std::size_t k = 0; k < count; ++k) {
     std::size_t base = 0;
     for (std::size_t i = 0; i < depth; ++i)
-      base += normal_index(indices.data.ints[k * depth + i], x.dims[i]) * strides[i];
-    for (std::size_t i = 0; i < chunk; ++i) x.data.ints[base + i] = updates.data.ints[k * chunk + i];
+      base += normal_index(whole_number(indices, k * depth + i), x.dims[i]) * strides[i];
+    for (std::size_t i = 0; i < chunk; ++i) x.data.ints[base + i] = whole_number(updates, k * chunk + i);
   }
   return one(std::move(x));
 }
