@@ -11,8 +11,8 @@
 
 namespace benanza {
 
-/// `results` must hold one version of each backend (ResultDatabase::select). Without ceilings there are no analytic
-/// rungs. Throws InputError, which lists the machines, for results of several.
+/// `results`: of one machine, with one version of each backend (ResultDatabase::select). Without ceilings, the analytic
+/// rungs are unknown. Throws InputError for results of several machines, and lists these.
 [[nodiscard]] Analysis analyze(const ModelLayers& model, const ResultDatabase& results,
                                const AnalysisOptions& options = {});
 

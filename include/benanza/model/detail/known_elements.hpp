@@ -49,7 +49,7 @@ struct KnownElements {
   double nonzero = 1;  ///< the share of its elements that a sparse tensor of the file stores; not known where
   std::optional<FewElements> few{};
   std::int64_t different = 1;  ///< at least so many elements differ from each other, whatever the data are
-  /// Elements are indices that data choose. Those below this number stand for the chosen ones. 0: they are no indices.
+  /// If the data choose the elements as indices: the chosen ones count as those below this number. Otherwise 0.
   std::int64_t chosen_below = 0;
   std::optional<Box> filled{};       ///< each element outside of it is 0
   std::vector<Box> rows{};           ///< the same as `filled`, if several boxes are necessary

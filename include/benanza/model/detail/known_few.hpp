@@ -368,7 +368,7 @@ class KnownFew {
   return kept.contains(type) ? at.known_x(0).different : 1;
 }
 
-/// Of indices that data choose, those below this number stand for the chosen ones. 0 for other results.
+/// If the data choose the indices: the chosen ones count as those below this number. 0 for other results.
 [[nodiscard]] inline std::int64_t known_chosen(const SizedNode& at, std::size_t j) {
   static const std::set<std::string_view> kept{"Reshape",   "Flatten", "Squeeze", "Unsqueeze", "Cast",
                                                "Transpose", "Expand",  "Tile",    "Slice",     "Gather"};

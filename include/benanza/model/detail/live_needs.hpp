@@ -141,7 +141,7 @@ namespace benanza::detail {
   if (std::holds_alternative<op::MatMul>(layer)) return product(at);
   if (std::holds_alternative<op::Attention>(layer)) return attention(at);
   if (std::holds_alternative<op::Loss>(layer)) return loss(at);
-  if (type == "Softmax" && known_few(at)) return elementwise(at);  // of the scores that are not hidden
+  if (type == "Softmax" && known_few(at)) return elementwise(at);  // hidden scores are not read
   return normalization(at);
 }
 
