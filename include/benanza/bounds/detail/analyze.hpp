@@ -3,8 +3,10 @@
 #pragma once
 
 #include <benanza/bounds/analyze.hpp>
+#include <benanza/bounds/detail/analytic_rungs.hpp>
 #include <benanza/bounds/detail/branches.hpp>
 #include <benanza/bounds/detail/ladder.hpp>
+#include <benanza/bounds/detail/ladder_input.hpp>
 #include <benanza/bounds/detail/layer_rows.hpp>
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
@@ -58,7 +60,7 @@ inline CriticalPath expected_path(const LayerGraph& graph, const FormPlan& plan)
 
 /// Critical path at analytic times without weights; for the fused form that of `roofline_parallel`.
 inline CriticalPath floor_path(const LayerGraph& graph, const FormPlan& plan) {
-  return longest(graph, values_of(plan.floors_without_weights));
+  return longest(graph, times_of(plan.floors, &OccurrenceFloors::without_weights));
 }
 
 inline bool same_calls(const FormPlan& a, const FormPlan& b) {
@@ -135,7 +137,7 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   result.choices = choices(model.single, bound_plans.single);
 
   const auto add_missing = [&](const std::string& signature) {
-    const std::string reason = times.reason(signature);
+    const std::string reason = times.untimed().reason(signature);
     const std::string text = reason.empty() ? signature : signature + ": " + reason;
     if (std::find(result.missing.begin(), result.missing.end(), text) == result.missing.end())
       result.missing.push_back(text);
@@ -158,10 +160,10 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
       if (const auto found = all.find(row.signature); found != all.end()) row.candidates = found->second;
   }
   for (const auto& signature : needed) {
-    const auto ended = times.ended(signature);
+    const auto ended = times.untimed().ended(signature, times.find(signature));
     result.ended.insert(result.ended.end(), ended.begin(), ended.end());
   }
-  result.quietest = times.quietest_session();
+  result.quietest = times.session().quietest;
   for (const auto& signature : plans.fused.untried) add_missing(signature);
   for (const auto& text : model.single.unknown) result.missing.push_back(text);
   return result;

@@ -58,6 +58,12 @@ inline double cheapest_total(const LayerGraph& graph, std::span<const double> am
   return total;
 }
 
+/// Each amount as often as its layer runs, in the cheapest execution.
+inline Seconds total_of(const LayerGraph& graph, std::vector<double> amounts) {
+  for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i] *= static_cast<double>(graph.layers[i].repeat);
+  return {cheapest_total(graph, amounts)};
+}
+
 /// Every way to take the branches of a graph; empty if there are too many.
 inline std::vector<ResolvedChoices> executions(const LayerGraph& graph) {
   constexpr std::size_t most = 256;

@@ -94,10 +94,10 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph
         row.least_floor = layer_floor(part.layer, ceilings, true);
         if (!part.best) row.least_floor = std::min(row.least_floor, part.floor);  // its group may absorb more
         row.status = part.status;
-        row.reason = part.status == Status::measured ? "" : times.reason(part.signature);
+        row.reason = part.status == Status::measured ? "" : times.untimed().reason(part.signature);
         row.p10 = row.median = part.floor;
-        row.untried = times.untried(part.signature);
-        row.most_threads = times.most_threads(part.signature);
+        row.untried = times.untimed().untried(part.signature);
+        row.most_threads = times.untimed().most_threads(part.signature);
         row.lookup = lookup_bytes(part.layer);
         if (part.best) {
           const BestRows::Of &bound = part.best->bound, &expected = part.best->expected;

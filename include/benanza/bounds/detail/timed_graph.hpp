@@ -44,9 +44,9 @@ inline TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std
                      .repeat = at.repeat,
                      .serial_repeat = at.serial_repeat,
                      .critical = path.on_path[i],
-                     .floor = plan.floors_without_weights[i],
+                     .floor = plan.floors[i].without_weights,
                      .dead = is_dead ? 1 - at.live.flops : 0,
-                     .needed_floor = plan.floors[i],
+                     .needed_floor = plan.floors[i].needed,
                      .critical_floor = floor_path.on_path[i]};
     for (const auto& part : plan.parts[i]) layer.calls.push_back(timed_call(part, row_of.at(part.signature)));
     amounts.push_back(layer.time().value * static_cast<double>(at.repeat));

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuietTimes: what rows take on an idle machine, by the least disturbed samples of all sessions.
+#pragma once
+
+#include <benanza/bounds/detail/best_rows.hpp>
+#include <benanza/bounds/detail/session_rounds.hpp>
+#include <benanza/detail/quantile.hpp>
+#include <benanza/results/comparison.hpp>
+#include <benanza/results/results.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace benanza::detail {
+
+/// The time of a row on an idle machine, without launches, and the interval around its p10.
+struct QuietTime {
+  Seconds p10{}, median{}, at_least{}, at_most{};
+};
+
+class QuietTimes {
+ public:
+  QuietTimes() = default;
+  /// Of the sessions that started at `since` or later. `spread`: of a row that shows none, relative.
+  QuietTimes(const ResultDatabase& results, const RowFilter& counts, const std::string& since, double spread);
+
+  /// That of the quietest rounds of any session for the row's layer in its cache state with the same number of threads,
+  /// or its own if that is lower or no session has such rounds.
+  [[nodiscard]] QuietTime of(const Measurement& row) const;
+
+ private:
+  using Place = std::tuple<std::string, CacheState, int>;  // a layer's signature, its cache state, threads
+
+  void add_rounds(const Measurement& row);
+  /// What a call took at least by the row's own samples, with launches.
+  [[nodiscard]] Seconds least_time(const Measurement& row) const;
+  [[nodiscard]] QuietTime own_time(const Measurement& row) const;
+
+  std::map<Place, QuietTime> by_rounds_{};
+  std::map<Place, Seconds> single_{};  ///< the least time with one thread
+  std::set<const Measurement*> crowded_{};
+  double spread_ = 1;
+};
+
+inline QuietTimes::QuietTimes(const ResultDatabase& results, const RowFilter& counts, const std::string& since,
+                              double spread)
+    : spread_(spread) {
+  for (const auto& run : results.runs())
+    for (const auto& row : run.rows) {
+      if (run.started < since || !counts(row) || !row.measured()) continue;
+      if (is_crowded(run, row)) crowded_.insert(&row);
+      add_rounds(row);
+      if (row.threads > 1) continue;
+      const Seconds least = least_time(row);
+      const auto [at, is_first] = single_.try_emplace({row.signature, row.cache, 1}, least);
+      if (!is_first) at->second = std::min(at->second, least);
+    }
+}
+
+inline void QuietTimes::add_rounds(const Measurement& row) {
+  if (row.contended || sorted_finite(row.rounds_s).size() < rounds_for_spread) return;
+  const Timing timing = timing_of_session(row);
+  const double noise = timing.noise.value_or(0);
+  const Seconds p10 = without_launch(row, timing.p10);
+  const QuietTime quiet{.p10 = p10,
+                        .median = without_launch(row, timing.median),
+                        .at_least = crowded_.contains(&row) ? p10 / row.threads : p10 * std::max(0.0, 1 - noise),
+                        .at_most = p10 * (1 + noise)};
+  const auto [at, is_first] = by_rounds_.try_emplace({row.signature, row.cache, row.threads}, quiet);
+  if (!is_first && p10 < at->second.p10) at->second = quiet;
+}
+
+inline Seconds QuietTimes::least_time(const Measurement& row) const {
+  return row.contended ? row.at_least : row.p10 * std::max(0.0, 1 - timing_of_session(row).noise.value_or(spread_));
+}
+
+inline QuietTime QuietTimes::own_time(const Measurement& row) const {
+  const Seconds p10 = without_launch(row, row.p10);
+  QuietTime own{.p10 = p10, .median = p10, .at_least = without_launch(row, least_time(row)), .at_most = row.at_most};
+  // Several threads may be as slow as one while another process has a processor, and are no faster than all together.
+  const auto single = single_.find({row.signature, row.cache, 1});
+  const std::optional<Seconds> shared =
+      row.threads > 1 && single != single_.end() ? std::optional(single->second / row.threads) : std::nullopt;
+  if (row.contended) {
+    if (shared) own.at_least = std::min(p10, std::max(own.at_least, *shared));
+    own.at_most = std::max(p10, without_launch(row, row.at_most));
+    return own;
+  }
+  own.median = counted_time(row);
+  own.at_most = p10 + (p10 - own.at_least);
+  if (crowded_.contains(&row)) own.at_least = std::min(own.at_least, shared.value_or(p10 / row.threads));
+  return own;
+}
+
+inline QuietTime QuietTimes::of(const Measurement& row) const {
+  const QuietTime own = own_time(row);
+  const auto found = by_rounds_.find({row.signature, row.cache, row.threads});
+  return found == by_rounds_.end() || own.p10 < found->second.p10 ? own : found->second;
+}
+
+}  // namespace benanza::detail
