@@ -37,8 +37,7 @@ bool is_literal(std::string_view name) {
 
 /// Whether a node reads an input as weights or biases, whatever their numbers are. The bias of a product that is
 /// written as a sum has one dimension.
-bool is_weight(const onnx::NodeProto& node, int i, std::size_t rank) {
-  const std::string& type = node.op_type();
+bool is_weight(const std::string& type, int i, std::size_t rank) {
   if (type == "Transpose") return true;  // most often of the weights of a product
   if (type == "Add") return rank < 2;
   return i > 0 && is_one_of(type, {"Conv", "ConvTranspose", "DeformConv", "Gemm", "MatMul", "LSTM", "GRU", "RNN",
@@ -70,7 +69,7 @@ void Builder::settle_untrained(const Scope& scope, const onnx::NodeProto& proto)
     if (const auto id = id_of(i); id && is_literal(frame.graph.values[*id].name)) settle(i);
   for (int i = 0; i < proto.input_size(); ++i)
     if ((is(i, ConstantKind::mask) || is(i, ConstantKind::table)) &&
-        !is_weight(proto, i, frame.graph.values[*id_of(i)].dims.size()))
+        !is_weight(type, i, frame.graph.values[*id_of(i)].dims.size()))
       settle(i);
   if (is_one_of(type, {"LSTM", "GRU", "RNN"})) {
     for (const int state : {5, 6})
@@ -93,14 +92,24 @@ void Builder::settle_untrained(const Scope& scope, const onnx::NodeProto& proto)
 }
 
 /// An export for inference has other parameters than the network: batch normalisations are folded into convolutions,
-/// and parameters with equal numbers are merged. Both show in names and in vectors of ones or zeros that layers share.
+/// parameters with equal numbers are merged, and what the network computes once is a constant. The first two show in
+/// names and in vectors of ones or zeros that layers share. The third has a name that the exporter has made up, and no
+/// layer reads it as weights.
 void Builder::warn_of_parameters() {
   Graph& graph = root_.graph;
   std::size_t folded = 0;
   std::map<ValueId, std::set<ValueId>> weights_beside;  // by vector of ones or zeros: the weights of its readers
   std::set<ValueId> merged;
+  std::set<std::string> computed;
   for (const Node& node : graph.nodes) {
     if (!node.domain.empty()) continue;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.has_input(i)) continue;
+      const Value& value = graph.value(*node.inputs[i]);
+      if (value.constant && value.trained && is_made_up(value.name) &&
+          !is_weight(node.op_type, static_cast<int>(i), value.dims.size()))
+        computed.insert(value.name);
+    }
     const bool convolution = is_one_of(node.op_type, {"Conv", "ConvTranspose"});
     if (convolution && node.has_input(1) && node.has_input(2)) {
       const std::string &weights = graph.value(*node.inputs[1]).name, &bias = graph.value(*node.inputs[2]).name;
@@ -130,6 +139,10 @@ void Builder::warn_of_parameters() {
     graph.warnings.push_back(
         "vectors of ones or zeros that layers share, since the exporter has merged equal parameters: " +
         std::to_string(merged.size()) + again);
+  if (!computed.empty())
+    graph.warnings.push_back(
+        "constants that the exporter has computed count as parameters: " + std::to_string(computed.size()) + " ('" +
+        *computed.begin() + (computed.size() > 1 ? "', ..." : "'") + "); --frozen NAME leaves one out");
 }
 
 }  // namespace benanza::importer

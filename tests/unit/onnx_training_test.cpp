@@ -311,6 +311,22 @@ TEST_CASE("tensors that the network's code contains are no parameters", "[onnx]"
   CHECK(parameters("lifted_tensor_mean") == std::set<std::string>{"lifted_tensor_mean", "scale"});
 }
 
+TEST_CASE("a warning names constants that the exporter has computed and that no layer reads as weights", "[onnx]") {
+  const auto warnings = [](const std::string& w, const std::string& c) {
+    return testing::import_text("m (float[2,3] x) => (float[2,3] y) <float[3,3] " + w +
+                                    " = {5, 2, 3, 7, 1, 4, 2, 9, 6}, float[1,3] " + c +
+                                    " = {0.485, 0.456, 0.406}> { a = " + "MatMul(x, " + w + ") y = Add(a, " + c + ") }",
+                                {.training = true})
+        .warnings;
+  };
+  CHECK(warnings("weight", "position").empty());
+  CHECK(warnings("val_0", "position").empty());  // a transposed weight
+  const auto computed = warnings("weight", "val_3");
+  REQUIRE(computed.size() == 1);
+  CHECK(computed[0] ==
+        "constants that the exporter has computed count as parameters: 1 ('val_3'); --frozen NAME leaves one out");
+}
+
 TEST_CASE("parts of different sizes that a SplitToSequence makes have gradients", "[onnx]") {
   // A weight of 12 x 6 in parts of 4 and 8 rows, as for queries and for keys. Forward and backward: x by each of them,
   // and their gradients; keys by 8 x 4, with both gradients.
