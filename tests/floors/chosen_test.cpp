@@ -233,6 +233,17 @@ TEST_CASE("of experts with weights of their own, as many count as each token tak
                       gathered, add),
                 least);
   }
+  SECTION("products with one-hot vectors") {
+    check_least(model("p = Softmax(t) w = OneHot(i, depth, offon) e = Unsqueeze(p, c1) m = MatMul(e, w) "
+                      "d = Squeeze(m, c1) ",
+                      gathered, add),
+                {least.flops + tokens, reads, writes});  // one addition for each token: of its two rows of the table
+  }
+  SECTION("one expert for each token, by a Hardmax of its scores") {
+    // As with an ArgMax, without comparisons and casts.
+    check_least(model("d = Hardmax(l) ", gathered, add),
+                {router + experts / 2 + result, result * 4 + 16 * 4 * 4 + 2 * square * 4, writes});
+  }
   SECTION("indices that are compared with the number of each expert: 64 comparisons, choices and sums each") {
     constexpr double numbers = chosen * 8 + 4;
     check_least(model("p = Softmax(t) ",

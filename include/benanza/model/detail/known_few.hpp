@@ -97,6 +97,7 @@ class KnownFew {
   [[nodiscard]] std::optional<FewElements> result() const {
     if (type_ == "Split") return part();
     if (type_ == "OneHot") return one_hot();
+    if (type_ == "Hardmax") return hardmax();
     if (type_ == "Equal") return comparison();
     if (type_ == "ScatterElements") return scattered();
     if (type_ == "Where") return choice();
@@ -227,6 +228,12 @@ class KnownFew {
     return along(*axis, 1, number(0), number(1), ranked(0));
   }
 
+  [[nodiscard]] std::optional<FewElements> hardmax() const {
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", at_.node.opset < 13 ? 1 : -1), at_.y().size());
+    const bool one_axis = axis && (at_.node.opset >= 13 || *axis + 1 == at_.y().size());
+    return one_axis ? along(*axis, 1, 0, 1, 1) : std::nullopt;
+  }
+
   /// A comparison with numbers that all differ: one of them may be equal. Or one of indices that data choose with a
   /// number that is none of them.
   [[nodiscard]] std::optional<FewElements> comparison() const {
@@ -295,15 +302,24 @@ class KnownFew {
     return std::nullopt;
   }
 
-  /// Products of matrices of zeros.
+  /// Products of matrices of zeros. A product with one-hot vectors is a sum over them.
   [[nodiscard]] std::optional<FewElements> matrices() const {
     for (const std::size_t k : {0U, 1U}) {
       auto few = at_.known_x(k).few;
-      if (!few || few->rest != 0 || (few->count > 0 && few->axis + 2 >= at_.x(k).size())) continue;
+      const std::size_t rank = at_.x(k).size();
+      if (!few || few->rest != 0 || rank < 2) continue;
       few->chosen.reset();
+      if (few->count > 0 && few->axis + 2 >= rank) {
+        if (few->axis != (k == 0 ? rank - 2 : rank - 1)) continue;  // the sum is over the axis itself
+        few->count = count_in_sum(*few, at_.x(k)[k == 0 ? rank - 1 : rank - 2]);
+        if (few->count >= few->size || at_.y().size() < rank) continue;
+      }
       return broadcast_few(*few, at_.x(k), at_.y());
     }
     return std::nullopt;
+  }
+  [[nodiscard]] static std::int64_t count_in_sum(const FewElements& few, std::int64_t addends) {
+    return std::min({few.size, few.count * addends, std::max(few.count, few.different)});
   }
 
   /// A sum over another axis: all of its addends may have their few elements at different places.
@@ -318,8 +334,7 @@ class KnownFew {
     for (const auto each : axes.values)
       if (const auto axis = to_axis(each, x.size())) reduced.insert(*axis);
     if (reduced.contains(few->axis)) return std::nullopt;
-    for (const std::size_t axis : reduced)
-      few->count = std::min({few->size, few->count * x[axis], std::max(few->count, few->different)});
+    for (const std::size_t axis : reduced) few->count = count_in_sum(*few, x[axis]);
     if (y.size() != x.size())
       few->axis -= static_cast<std::size_t>(std::distance(reduced.begin(), reduced.lower_bound(few->axis)));
     return few->count < few->size ? few : std::nullopt;

@@ -148,8 +148,8 @@ namespace benanza::detail {
 /// Operators whose results are partly known, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
   static const std::set<std::string, std::less<>> makers{
-      "Trilu",    "OneHot", "Expand", "Tile", "EyeLike",         "Transpose", "Pad",   "Resize",
-      "Upsample", "And",    "Equal",  "TopK", "ScatterElements", "ArgMax",    "ArgMin"};
+      "Trilu",    "OneHot", "Expand", "Tile", "EyeLike",         "Transpose", "Pad",    "Resize",
+      "Upsample", "And",    "Equal",  "TopK", "ScatterElements", "ArgMax",    "ArgMin", "Hardmax"};
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
   if (node.op_type == "Gather" || node.op_type == "GatherND")
     return node.has_input(1) && graph.input(node, 1).literal.has_value();
