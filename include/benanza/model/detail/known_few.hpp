@@ -302,17 +302,17 @@ class KnownFew {
     return std::nullopt;
   }
 
-  /// Products of matrices of zeros. A product with one-hot vectors is a sum over them.
+  /// Products of matrices of zeros. A product with one-hot vectors whose places differ is a sum over them.
   [[nodiscard]] std::optional<FewElements> matrices() const {
     for (const std::size_t k : {0U, 1U}) {
       auto few = at_.known_x(k).few;
       const std::size_t rank = at_.x(k).size();
-      if (!few || few->rest != 0 || rank < 2) continue;
+      if (!few || few->rest != 0) continue;
       few->chosen.reset();
       if (few->count > 0 && few->axis + 2 >= rank) {
-        if (few->axis != (k == 0 ? rank - 2 : rank - 1)) continue;  // the sum is over the axis itself
-        few->count = count_in_sum(*few, at_.x(k)[k == 0 ? rank - 1 : rank - 2]);
-        if (few->count >= few->size || at_.y().size() < rank) continue;
+        if (k == 0 || few->axis + 1 != rank || few->different == 0 || rank < 2) continue;
+        few->count = count_in_sum(*few, at_.x(k)[rank - 2]);
+        if (few->count >= few->size) continue;
       }
       return broadcast_few(*few, at_.x(k), at_.y());
     }
