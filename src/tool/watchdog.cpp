@@ -3,18 +3,22 @@
 
 #include "commands.hpp"
 #include "terminal.hpp"
+#include <benanza/error.hpp>
 
 #include <fmt/format.h>
 
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <pthread.h>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <unistd.h>
 
@@ -49,17 +53,34 @@ double available_bytes() {
   return std::numeric_limits<double>::infinity();
 }
 
+/// The number that an environment variable holds, if it is set. Throws UsageError.
+std::optional<double> stated(const char* variable) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
+  double number = 0;
+  const std::string_view all(text);
+  const auto [end, error] = std::from_chars(all.begin(), all.end(), number);
+  if (error != std::errc() || end != all.end() || !(number >= 0))
+    throw UsageError(std::string(variable) + ": '" + text + "', expected a number of at least 0");
+  return number;
+}
+
 Limits limits_of(const std::filesystem::path& file, Watchdog::Task task) {
-  constexpr double share_of_available = 0.9;
-  if (task == Watchdog::Task::run) return {.bytes = share_of_available * available_bytes()};
+  constexpr double megabyte = 1e6, share_of_available = 0.9;
+  if (task == Watchdog::Task::run) {
+    const auto megabytes = stated("BENANZA_RUN_MB");
+    return {.bytes = megabytes ? *megabytes * megabyte : share_of_available * available_bytes()};
+  }
   // Chains of 200,000 nodes take 0.8 us and 160 bytes for each byte of their file.
   constexpr double least_seconds = 1.5, seconds_per_byte = 1e-5, least_bytes = 512e6, bytes_per_byte = 500;
   constexpr double slower = with_sanitizer ? 20 : 1;
   std::error_code error;
   const auto found = std::filesystem::file_size(file, error);
   const double size = error ? 0 : static_cast<double>(found);
-  return {.seconds = slower * (least_seconds + seconds_per_byte * size),
-          .bytes = slower * (least_bytes + bytes_per_byte * size)};
+  const auto seconds = stated("BENANZA_READ_SECONDS");
+  const auto megabytes = stated("BENANZA_READ_MB");
+  return {.seconds = seconds ? *seconds : slower * (least_seconds + seconds_per_byte * size),
+          .bytes = megabytes ? *megabytes * megabyte : slower * (least_bytes + bytes_per_byte * size)};
 }
 
 /// Bytes that all watchdogs together have allowed, and those that the existing ones allow.
@@ -88,9 +109,11 @@ Watchdog::Watchdog(const std::filesystem::path& file, Task task) {
   thread_ = std::jthread([=, this](const std::stop_token& stop) {
     constexpr std::chrono::milliseconds between(20);
     std::unique_lock lock(mutex_);
-    while (!stopped_.wait_for(lock, stop, between, [&] { return stop.stop_requested(); })) {
+    for (bool last = false;;) {  // also after the task, which may have taken less than the time between two looks
       if (seconds_of(clock) - begin > limits.seconds) end(fmt::format("{:.1f} s of processor time", limits.seconds));
       if (resident_bytes() - before > all_allowed) end(fmt::format("{:.0f} MB of memory", limits.bytes / 1e6));
+      if (last) return;
+      last = stopped_.wait_for(lock, stop, between, [&] { return stop.stop_requested(); });
     }
   });
 }

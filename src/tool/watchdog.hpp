@@ -19,6 +19,7 @@ class Watchdog {
     read,  ///< The ONNX library's shape rules might never end. Limits grow with the size of the file.
     run,   ///< Time has no limit, memory that of the machine.
   };
+  /// Throws UsageError if an environment variable that sets a limit is not a number of at least 0.
   Watchdog(const std::filesystem::path& file, Task task);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
