@@ -496,6 +496,7 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--profile", "--latency"], *gap)
         self.fails(2, ["'soon'", "duration"], *gap, "--latency", "soon")
         self.fails(2, ["'0'"], *gap, "--latency", "0")
+        self.fails(2, ["'40' has no unit", "40ms or 40s"], *gap, "--latency", "40")
         self.fails(2, ["--rung", "library_fused"], *gap, "--latency", "1ms", "--rung", "fast")
         self.fails(2, ["--what-if", "'float'"], *gap, "--latency", "1ms", "--what-if", "float")
         self.fails(2, ["one model"], *gap, "--latency", "1ms", "--batch", "1,2")

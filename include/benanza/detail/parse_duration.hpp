@@ -11,18 +11,22 @@
 
 namespace benanza::detail {
 
-/// `60s`, `500ms`, `250us`, `1.5m` or `1.5min`, `2h`; a bare number is seconds. Throws UsageError.
+/// `60s`, `500ms`, `250us`, `1.5m` or `1.5min`, `2h`, or a bare 0. Another bare number could be meant in any unit.
+/// Throws UsageError.
 [[nodiscard]] inline Seconds parse_duration(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const double scale = unit.empty() || unit == "s"    ? 1
-                       : unit == "ms"                 ? 1e-3
-                       : unit == "us"                 ? 1e-6
-                       : unit == "ns"                 ? 1e-9
-                       : unit == "m" || unit == "min" ? 60
-                       : unit == "h"                  ? 3600
-                                                      : 0;
+  const double scale = unit == "s" || (unit.empty() && number == 0) ? 1
+                       : unit == "ms"                               ? 1e-3
+                       : unit == "us"                               ? 1e-6
+                       : unit == "ns"                               ? 1e-9
+                       : unit == "m" || unit == "min"               ? 60
+                       : unit == "h"                                ? 3600
+                                                                    : 0;
+  if (error == std::errc{} && unit.empty() && number != 0)
+    throw UsageError("'" + std::string(text) + "' has no unit, expected e.g. " + std::string(text) + "ms or " +
+                     std::string(text) + "s");
   if (error != std::errc{} || scale == 0 || !(number >= 0 && number < 1e9))
     throw UsageError("'" + std::string(text) + "' is not a duration, expected e.g. 60s, 500ms or 2min");
   return {number * scale};
