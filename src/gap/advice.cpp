@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <optional>
@@ -30,9 +31,11 @@ std::string counted(std::size_t count, const std::string& one, const std::string
 
 class Adviser {
  public:
-  Adviser(const Analysis& analysis, const EngineProfile& profile, const Gap& gap, const Commands& commands)
+  Adviser(const Analysis& analysis, const EngineProfile& profile, const Gap& gap, const Timeline& timeline,
+          const Commands& commands)
       : analysis_(analysis),
         gap_(gap),
+        timeline_(timeline),
         commands_(commands),
         profile_(profile),
         timed_(timed_graph_of(analysis, form_of(gap.rung))) {}
@@ -46,6 +49,7 @@ class Adviser {
               "calls that the model does not ask for");
     between_calls();
     overhead();
+    conditions();
     slower_layers();
     fusions();
     parallel();
@@ -56,6 +60,8 @@ class Adviser {
     const double least = least_share * (gap_.latency ? gap_.latency->value : 0);
     std::erase_if(result_, [&](const Advice& advice) { return advice.gain.value <= least; });
     std::stable_sort(result_.begin(), result_.end(), [](const Advice& a, const Advice& b) {
+      const bool first = a.change == Change::conditions, second = b.change == Change::conditions;
+      if (first != second) return first;
       return a.gain.value != b.gain.value ? a.gain > b.gain : a.text < b.text;
     });
     return std::move(result_);
@@ -122,18 +128,33 @@ class Adviser {
   }
 
   void overhead() {
-    Seconds gain{};
-    double squares = 0;
+    Seconds gain{}, uncertainty{};
     bool known = true;
     for (const Cause cause : {Cause::between_layers, Cause::calls, Cause::host})
       if (const GapPart* part = gap_.part(cause)) {
         gain += part->time;
         known = known && part->uncertainty;
-        if (part->uncertainty) squares += part->uncertainty->value * part->uncertainty->value;
+        uncertainty += part->uncertainty.value_or(Seconds{});  // of the same passes
       }
     if (gain.value <= 0) return;
     Advice& advice = add(Change::overhead, "less work of the host between the layers", gain,
-                         known ? std::optional(Seconds{std::sqrt(squares)}) : std::nullopt);
+                         known ? std::optional(uncertainty) : std::nullopt);
+    advice.reproduce = records();
+  }
+
+  /// What makes all layers slower alike.
+  void conditions() {
+    const GapPart* part = gap_.part(Cause::throughout);
+    if (!part) return;
+    char slowdown[16];
+    std::snprintf(slowdown, sizeof slowdown, "%.2g", gap_.slowdown);
+    Advice& advice = add(Change::conditions,
+                         "all layers are slower alike, by a factor of " + std::string(slowdown) +
+                             " at least: run on an idle machine, with " +
+                             counted(static_cast<std::size_t>(analysis_.threads), "thread") +
+                             " and at full clock, before you change kernels",
+                         part->time, part->uncertainty);
+    for (const auto& item : part->items) advice.layers.push_back(item.name);
     advice.reproduce = records();
   }
 
@@ -173,15 +194,13 @@ class Adviser {
   Advice& from_groups(Change change, const std::string& text, const std::vector<const GapGroup*>& groups,
                       const std::function<Seconds(const GapGroup&)>& gain_of) {
     Seconds gain{}, bound{};
-    double squares = 0;
-    bool known = true;
+    std::map<std::size_t, double> records;
     for (const auto* group : groups) {
       gain += gain_of(*group);
       bound += group->bound;
-      known = known && group->uncertainty;
-      if (group->uncertainty) squares += group->uncertainty->value * group->uncertainty->value;
+      for (const auto record : group->records) records.emplace(record, 1.0);
     }
-    Advice& advice = add(change, text, gain, known ? std::optional(Seconds{std::sqrt(squares)}) : std::nullopt);
+    Advice& advice = add(change, text, gain, uncertainty_of(timeline_, records, bound * gap_.bound_uncertainty));
     for (const auto* group : groups) advice.layers.push_back(group->name);
     advice.calls = calls_of(groups);
     advice.replaced = bound + gain;
@@ -193,11 +212,11 @@ class Adviser {
   void slower_layers() {
     std::map<std::string, std::vector<const GapGroup*>> by_operator;
     for (const auto& group : gap_.groups)
-      if (group.cause == Cause::slower_layers && group.excess() > group.not_fused && !group.doubtful)
+      if (group.cause == Cause::slower_layers && group.rest().value > 0 && !group.doubtful)
         by_operator[group.pattern.substr(0, group.pattern.find(" + "))].push_back(&group);
     for (const auto& [name, groups] : by_operator)
       from_groups(Change::algorithm, name + ": another kernel for " + counted(groups.size(), "layer") + plan_of(groups),
-                  groups, [](const GapGroup& group) { return group.excess() - group.not_fused; });
+                  groups, [](const GapGroup& group) { return group.rest(); });
   }
 
   /// `, e.g. onednn brgconv:avx2`: the plan of the call that takes the most time.
@@ -258,7 +277,7 @@ class Adviser {
         for (const auto& call : timed_->layers[layer].calls)
           if (const auto found = call_of(analysis_.rows[call.row].signature); found != layout.calls.end())
             saved += (found->plain - found->time) * static_cast<double>(timed_->layers[layer].repeat);
-      return std::min(saved, group.excess() - group.not_fused);
+      return std::min(saved, group.rest());
     };
     std::vector<const GapGroup*> groups;
     for (const auto& group : gap_.groups)
@@ -328,6 +347,7 @@ class Adviser {
 
   const Analysis& analysis_;
   const Gap& gap_;
+  const Timeline& timeline_;
   const Commands& commands_;
   const EngineProfile& profile_;
   const TimedGraph* timed_;
@@ -337,8 +357,8 @@ class Adviser {
 }  // namespace
 
 std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap,
-                           const Commands& commands) {
-  return Adviser(analysis, profile, gap, commands).run();
+                           const Timeline& timeline, const Commands& commands) {
+  return Adviser(analysis, profile, gap, timeline, commands).run();
 }
 
 }  // namespace benanza::gap

@@ -2,15 +2,17 @@
 // advise: which changes would reduce a gap, and by how much.
 #pragma once
 
+#include "timeline.hpp"
 #include <benanza/gap/gap.hpp>
 
 #include <vector>
 
 namespace benanza::gap {
 
-/// Advice from the parts of a gap and the other findings about it, by predicted gain. Gains do not add up, since two
+/// Advice from the parts of a gap and the other findings about it, by predicted gain; first what makes all layers
+/// slower alike, since the rest is uncertain until that is mended. Gains do not add up, since two
 /// may concern the same time.
 [[nodiscard]] std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap,
-                                         const Commands& commands);
+                                         const Timeline& timeline, const Commands& commands);
 
 }  // namespace benanza::gap

@@ -161,7 +161,7 @@ void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& prof
   };
   find_foreign_calls(gap, analysis, profile);
   if (gap.groups.empty()) {
-    gap.total_only = "no record serves a layer of the model";
+    gap.total_only = "no record serves a layer of the model: the profile of another model?";
     gap.parts.clear();
     if (gap.latency_of_records) take_gap_back(gap.total_only + ", and the latency is their sum");
     return;
@@ -173,6 +173,14 @@ void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& prof
   if (gap.incomplete)
     gap.warnings.push_back(count_text(gap.not_found.size(), "layer") +
                            " in no record, and the total is the sum of records: the file may be cut off");
+  constexpr double least_served = 0.5;
+  Seconds served{};
+  for (const auto& group : gap.groups) served += group.bound;
+  if (served < *gap.bound * least_served) {
+    gap.deviations.push_back("the records serve layers that take " + ms_text(served) + " of the bound's " +
+                             ms_text(*gap.bound) + ": the profile of another model, or of a part of this one?");
+    gap.unclaimed = true;
+  }
   // Where nothing overlaps on a lane, records cannot take longer than the run, apart from a small cost of the profiler.
   constexpr double doubtful = 1.1, absurd = 2;
   const Seconds taken = timeline.latency - timeline.rest - timeline.between;

@@ -31,20 +31,32 @@ class Sets {
   std::vector<std::size_t> parent_;
 };
 
+/// Shares of records, and the bound's time that a difference takes from them.
+struct Difference {
+  std::map<std::size_t, double> records{};
+  Seconds bound{};
+};
+
 /// Sums up a part of the gap.
 class PartSum {
  public:
-  void add(const std::string& name, Seconds time, const std::optional<Seconds>& uncertainty,
-           const std::string& detail) {
+  void add(const std::string& name, Seconds time, const Difference& from, const std::string& detail) {
     if (time.value == 0) return;
     part_.time += time;
     part_.items.push_back({name, time, detail});
-    if (uncertainty) squares_ += uncertainty->value * uncertainty->value;
-    else known_ = false;
+    for (const auto& [record, share] : from.records) from_.records[record] += share;
+    from_.bound += from.bound;
   }
-  [[nodiscard]] GapPart part(Cause cause) {
+  void add(const std::string& name, Seconds time, const std::optional<Seconds>& uncertainty) {
+    if (time.value == 0) return;
+    part_.time += time;
+    part_.items.push_back({name, time, ""});
+    part_.uncertainty = uncertainty;
+    given_ = true;
+  }
+  [[nodiscard]] GapPart part(Cause cause, const Timeline& timeline, double bound_uncertainty) {
     part_.cause = cause;
-    if (known_) part_.uncertainty = Seconds{std::sqrt(squares_)};
+    if (!given_) part_.uncertainty = uncertainty_of(timeline, from_.records, from_.bound * bound_uncertainty);
     std::stable_sort(part_.items.begin(), part_.items.end(), [](const GapItem& a, const GapItem& b) {
       return std::fabs(a.time.value) != std::fabs(b.time.value) ? std::fabs(a.time.value) > std::fabs(b.time.value)
                                                                 : a.name < b.name;
@@ -54,8 +66,8 @@ class PartSum {
 
  private:
   GapPart part_{};
-  double squares_ = 0;
-  bool known_ = true;
+  Difference from_{};
+  bool given_ = false;
 };
 
 class Splitter {
@@ -82,6 +94,7 @@ class Splitter {
     make_groups();
     find_unmatched();
     for (auto& group : gap_.groups) settle(group);
+    find_slowdown();
     std::stable_sort(gap_.groups.begin(), gap_.groups.end(), [](const GapGroup& a, const GapGroup& b) {
       return a.excess().value != b.excess().value ? a.excess() > b.excess() : a.name < b.name;
     });
@@ -213,14 +226,8 @@ class Splitter {
   void settle(GapGroup& group) {
     const auto servers = servers_in(group);
     std::vector<std::size_t> members;
-    bool known = true, modelled = false, free = true;
-    double squares = 0;
-    for (const auto record : group.records) {
-      group.engine += gap_.records[record].time;
-      const auto& uncertainty = gap_.records[record].uncertainty;
-      known = known && uncertainty;
-      if (uncertainty) squares += uncertainty->value * uncertainty->value;
-    }
+    bool modelled = false, free = true;
+    for (const auto record : group.records) group.engine += gap_.records[record].time;
     for (const auto layer : group.layers) {
       const TimedLayer& timed = timed_.layers[layer];
       const auto& own = layers_.layers[layer].members;
@@ -235,8 +242,7 @@ class Splitter {
         group.signatures.push_back(row.signature);
       }
     }
-    const double of_bound = gap_.bound_uncertainty * group.bound.value;
-    if (known) group.uncertainty = Seconds{std::sqrt(squares + of_bound * of_bound)};
+    group.uncertainty = uncertainty_of(timeline_, shares_of(group, 1), group.bound * gap_.bound_uncertainty);
     std::sort(members.begin(), members.end());
     group.pattern = pattern_of(model_.single, members);
     group.name = timed_.layers[group.layers.front()].name;
@@ -250,17 +256,61 @@ class Splitter {
     group.doubtful = group.roofline.value > 0 && group.engine.value < margin * group.roofline.value;
   }
 
+  /// What all layers are slower by alike is no matter of their kernels. Nine tenths of the layers' time, by their calls
+  /// in the bound, is slower by `low` at least, and nine tenths by `high` at most. They are slower alike if `low` is at
+  /// least the square root of `high`: most of the slowdown of each layer is then common to all.
+  void find_slowdown() {
+    constexpr std::size_t least_groups = 8;
+    constexpr double least_slowdown = 1.2;
+    std::vector<std::pair<double, double>> slowdowns;  // with the time of the calls
+    double all = 0;
+    for (const auto& group : gap_.groups) {
+      const bool compared = group.cause == Cause::slower_layers || group.cause == Cause::faster_layers;
+      if (!compared || group.separate.value <= 0) continue;
+      slowdowns.emplace_back(group.engine / group.separate, group.separate.value);
+      all += group.separate.value;
+    }
+    if (slowdowns.size() < least_groups) return;
+    std::sort(slowdowns.begin(), slowdowns.end());
+    const auto at_share = [&](double share) {
+      double sum = 0;
+      for (const auto& [slowdown, time] : slowdowns)
+        if ((sum += time) >= share * all) return slowdown;
+      return slowdowns.back().first;
+    };
+    const double low = at_share(0.1), high = at_share(0.9);
+    if (low < least_slowdown || low * low < high) return;
+    gap_.slowdown = low;
+    for (auto& group : gap_.groups)
+      if (group.cause == Cause::slower_layers)
+        group.throughout = std::clamp(group.separate * (low - 1), Seconds{0}, group.rest());
+  }
+
+  [[nodiscard]] static std::map<std::size_t, double> shares_of(const GapGroup& group, double share) {
+    std::map<std::size_t, double> shares;
+    for (const auto record : group.records) shares.emplace(record, share);
+    return shares;
+  }
+
+  void add_group(const GapGroup& group, std::array<PartSum, cause_count>& sums) const {
+    const auto of = [&](Cause cause) -> PartSum& { return sums[static_cast<std::size_t>(cause)]; };
+    const Seconds of_layers = group.throughout + group.rest();
+    const double share = group.throughout.value > 0 ? group.throughout / of_layers : 0;
+    of(Cause::not_fused).add(group.name, group.not_fused, {shares_of(group, 1), group.bound}, group.pattern);
+    of(Cause::throughout)
+        .add(group.name, group.throughout, {shares_of(group, share), group.separate * share}, ratio_text(group));
+    of(group.cause)
+        .add(group.name, group.rest(), {shares_of(group, 1 - share), group.bound * (1 - share)}, ratio_text(group));
+  }
+
   void make_parts() {
     std::array<PartSum, cause_count> sums;
     const auto of = [&](Cause cause) -> PartSum& { return sums[static_cast<std::size_t>(cause)]; };
-    for (const auto& group : gap_.groups) {
-      of(Cause::not_fused).add(group.name, group.not_fused, group.uncertainty, group.pattern);
-      of(group.cause).add(group.name, group.excess() - group.not_fused, group.uncertainty, ratio_text(group));
-    }
+    for (const auto& group : gap_.groups) add_group(group, sums);
     for (const auto& record : gap_.records)
       if (!record.group)
         of(record.cause)
-            .add(profile_.records[record.record].name, record.time, record.uncertainty,
+            .add(profile_.records[record.record].name, record.time, {{{record.record, 1.0}}, {}},
                  profile_.records[record.record].op);
     const bool any_unmatched = std::any_of(gap_.records.begin(), gap_.records.end(), [](const MatchedRecord& record) {
       return !record.group && record.cause == Cause::unmatched && record.time.value > 0;
@@ -271,17 +321,16 @@ class Splitter {
       if (gap_.incomplete) break;  // their time is not known: unexplained
       const Seconds time = time_of(timed_.layers[layer]);
       of(any_unmatched ? Cause::unmatched : Cause::not_in_profile)
-          .add(timed_.layers[layer].name, time * -1, Seconds{gap_.bound_uncertainty * time.value},
-               "in the bound, in no record");
+          .add(timed_.layers[layer].name, time * -1, Difference{{}, time}, "in the bound, in no record");
     }
-    of(Cause::between_layers).add("nothing runs", timeline_.between, timeline_.between_uncertainty, "");
-    of(Cause::side_by_side).add("records at the same time", timeline_.side_by_side * -1, Seconds{}, "");
+    of(Cause::between_layers).add("nothing runs", timeline_.between, timeline_.between_uncertainty);
+    of(Cause::side_by_side).add("records at the same time", timeline_.side_by_side * -1, Seconds{});
     if (const Seconds difference = all - *gap_.bound; std::fabs(difference.value) > rounding)
-      of(Cause::rung).add(rung_text(), difference, Seconds{gap_.bound_uncertainty * gap_.bound->value}, "");
+      of(Cause::rung).add(rung_text(), difference, *gap_.bound * gap_.bound_uncertainty);
     Seconds known{};
     std::vector<GapPart> parts;
     for (std::size_t c = 0; c + 1 < cause_count; ++c) {
-      GapPart part = sums[c].part(static_cast<Cause>(c));
+      GapPart part = sums[c].part(static_cast<Cause>(c), timeline_, gap_.bound_uncertainty);
       if (part.items.empty()) continue;
       known += part.time;
       parts.push_back(std::move(part));
@@ -371,6 +420,13 @@ std::string pattern_of(const LayerGraph& single, const std::vector<std::size_t>&
   }
   close();
   return text.empty() ? "view" : text;
+}
+
+std::optional<Seconds> uncertainty_of(const Timeline& timeline, const std::map<std::size_t, double>& shares,
+                                      Seconds of_bound) {
+  const auto of_records = timeline.uncertainty_of(shares);
+  if (!of_records) return std::nullopt;
+  return Seconds{std::hypot(of_records->value, of_bound.value)};
 }
 
 void split_gap(Gap& gap, const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,

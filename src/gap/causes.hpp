@@ -8,6 +8,7 @@
 #include <benanza/model/model_layers.hpp>
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ namespace benanza::gap {
 [[nodiscard]] std::string pattern_of(const LayerGraph& single, const std::vector<std::size_t>& layers);
 /// What a layer is called in a pattern: its kind, or its function.
 [[nodiscard]] std::string word_of(const Layer& layer);
+
+/// The uncertainty of a difference between shares of records and times of the bound with the uncertainty `of_bound`.
+[[nodiscard]] std::optional<Seconds> uncertainty_of(const Timeline& timeline,
+                                                    const std::map<std::size_t, double>& shares, Seconds of_bound);
 
 /// Fills in records, groups, parts and not_found of a gap whose latency and bound are known. `timeline` and `matches`
 /// must be of the same profile.

@@ -70,7 +70,7 @@ void add_other_tensors(std::vector<std::string>& result, const ModelLayers& mode
       result.push_back(std::to_string(found.size()) + " of " + std::to_string(known) +
                        " records with known shapes, as " + found.front() + ": " + why);
   };
-  tell(shapes, "another batch or input size?");
+  tell(shapes, "another batch, input size or model?");
   tell(types, "the bound is not in the engine's type");
 }
 

@@ -29,6 +29,16 @@ std::string ms_text(Seconds time) {
 
 std::optional<Seconds> expected(const Rung& rung) { return rung.median ? rung.median : rung.bound; }
 
+std::string disturbed_text(const Gap& gap) {
+  char spread[16];
+  std::snprintf(spread, sizeof spread, "%.2f", *gap.p90 / *gap.p10);
+  return "the passes differ (p90 is " + std::string(spread) +
+         " times p10): a busy machine, or an engine whose time varies; " +
+         (gap.quiet_passes < gap.passes
+              ? "only the " + std::to_string(gap.quiet_passes) + " passes within 10 % of p10 count"
+              : "too few of them are quiet, so that all count");
+}
+
 Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapOptions& options,
               const Timeline& timeline) {
   Gap gap{.model = analysis.model,
@@ -39,9 +49,10 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
           .device = profile.device,
           .threads = profile.threads,
           .passes = profile.latencies.size(),
+          .quiet_passes = timeline.quiet.size(),
           .warm_ups = profile.warm_ups,
           .latency = timeline.latency,
-          .latency_uncertainty = uncertainty_of_median(profile.latencies),
+          .latency_uncertainty = uncertainty_of_median(timeline.quiet),
           .latency_of_records = timeline.of_records,
           .rung = options.rung,
           .bound = expected(analysis[options.rung]),
@@ -52,6 +63,7 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
   if (profile.latencies.size() > 1) {
     gap.p10 = quantile_of(profile.latencies, 0.1);
     gap.p90 = quantile_of(profile.latencies, 0.9);
+    if (*gap.p90 > *gap.p10 * disturbed_spread) gap.warnings.push_back(disturbed_text(gap));
   }
   if (gap.passes == 0)
     for (const auto& record : profile.records) gap.passes = std::max(gap.passes, record.times.size());
@@ -177,7 +189,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   gap.library = library_gaps(analysis);
   gap.backends = backend_gains(analysis, profile, gap);
   if (!gap.unclaimed) gap.joint = joint_gain(analysis, options.other_types, gap);
-  if (gap.gap && !gap.unclaimed) gap.advice = advise(analysis, profile, gap, options.commands);
+  if (gap.gap && !gap.unclaimed) gap.advice = advise(analysis, profile, gap, timeline, options.commands);
   return gap;
 }
 

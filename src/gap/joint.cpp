@@ -63,6 +63,7 @@ std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<
                 {Cause::between_layers, Cause::calls, Cause::between_calls, Cause::host, Cause::waits});
   chain.without("only what the model asks for", Change::extra,
                 {Cause::conversions, Cause::copies, Cause::views, Cause::extra_calls});
+  chain.without("without what slows all layers alike", Change::conditions, {Cause::throughout});
   chain.without("best algorithms", Change::algorithm, {Cause::slower_layers});
   chain.without("fused", Change::fusion, {Cause::not_fused});
   // The parts of a bound by layers do not include fusion, so its gain comes from the rungs.

@@ -92,7 +92,8 @@ std::vector<PhaseGap> phase_gaps(const Gap& gap, const Analysis& analysis, const
     sums.add_engine(phase, group.engine);
     sums.add_bound(phase, group.bound);
     sums.add(phase, Cause::not_fused, group.not_fused);
-    sums.add(phase, group.cause, group.excess() - group.not_fused);
+    sums.add(phase, Cause::throughout, group.throughout);
+    sums.add(phase, group.cause, group.rest());
   }
   const Cause of_missed = gap.incomplete                               ? Cause::unexplained
                           : gap.part(Cause::not_in_profile) != nullptr ? Cause::not_in_profile

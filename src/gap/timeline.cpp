@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -73,6 +75,46 @@ int rank_of(Activity activity, bool counted) {
   }
 }
 
+/// The standard error of the mean over these passes. Neighbouring passes may be disturbed alike, so that it is at least
+/// the standard error over four parts of the run.
+Seconds standard_error(const std::vector<Seconds>& times, const std::vector<std::size_t>& passes) {
+  const auto error_of = [](const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+    double squares = 0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return std::sqrt(squares / (count - 1) / count);
+  };
+  constexpr std::size_t parts = 4;
+  std::vector<double> single, means(parts);
+  for (const auto p : passes) single.push_back(times[p].value);
+  if (single.size() < 2 * parts) return Seconds{error_of(single)};
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t begin = single.size() * part / parts, end = single.size() * (part + 1) / parts;
+    for (std::size_t i = begin; i < end; ++i) means[part] += single[i] / static_cast<double>(end - begin);
+  }
+  return Seconds{std::max(error_of(single), error_of(means))};
+}
+
+/// A mean over `middle`, if the times are by pass and there are enough passes; else a median.
+std::optional<Seconds> uncertainty_over(const std::vector<Seconds>& times, const std::vector<std::size_t>& middle) {
+  if (middle.size() < 2 || times.size() <= middle.back()) return uncertainty_of_median(times);
+  return standard_error(times, middle);
+}
+
+/// The passes that count (Timeline::quiet).
+std::vector<std::size_t> quiet_passes(const std::vector<Seconds>& latencies) {
+  constexpr double tolerated = 1.1;
+  constexpr std::size_t least = 8;
+  std::vector<std::size_t> all(latencies.size()), quiet;
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const Seconds low = quantile_of(latencies, 0.1), high = quantile_of(latencies, 0.9);
+  if (high <= low * disturbed_spread) return all;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(quiet),
+               [&](std::size_t p) { return latencies[p] <= low * tolerated; });
+  return quiet.size() < least ? all : quiet;
+}
+
 class Builder {
  public:
   explicit Builder(const EngineProfile& profile)
@@ -80,16 +122,19 @@ class Builder {
     const std::size_t count = records_.size();
     result_.counted.assign(count, false);
     nested_.assign(count, false);
+    const auto quiet = quiet_passes(latencies_);
+    for (const auto p : quiet) result_.quiet.push_back(latencies_[p]);
     constexpr std::size_t least = 8;
-    if (same_run_ && latencies_.size() >= least) {
-      const Seconds low = quantile_of(latencies_, 0.25), high = quantile_of(latencies_, 0.75);
-      for (std::size_t p = 0; p < latencies_.size(); ++p)
-        if (low <= latencies_[p] && latencies_[p] <= high) middle_.push_back(p);
+    if (same_run_ && quiet.size() >= least) {
+      const Seconds low = quantile_of(result_.quiet, 0.25), high = quantile_of(result_.quiet, 0.75);
+      for (const auto p : quiet)
+        if (low <= latencies_[p] && latencies_[p] <= high) result_.middle.push_back(p);
     }
     for (std::size_t r = 0; r < count; ++r) {
       total_.push_back(typical(records_[r].times));
       result_.own.push_back(total_[r]);
       result_.uncertainty.push_back(uncertainty_of_typical(records_[r].times));
+      result_.by_pass.push_back(records_[r].times.size() > 1 ? records_[r].times : std::vector<Seconds>{});
     }
   }
 
@@ -110,9 +155,12 @@ class Builder {
     result_.side_by_side = {all - busy};
     const double extra = placed ? fill_gaps() : fill_lane(lanes);
     result_.of_records = latencies_.empty();
-    result_.latency = result_.of_records ? Seconds{busy + extra} : quantile_of(latencies_, 0.5);
+    result_.latency = result_.of_records ? Seconds{busy + extra} : quantile_of(result_.quiet, 0.5);
     if (placed && same_run_ && !result_.of_records) set_between(lanes.size() <= 1, busy, extra);
     result_.rest = result_.latency - Seconds{busy + extra} - result_.between;
+    for (std::size_t r = 0; r < records_.size(); ++r)  // a share of these counts
+      if (!result_.counted[r])
+        for (auto& time : result_.by_pass[r]) time.value *= total_[r].value > 0 ? result_.own[r] / total_[r] : 0;
     return std::move(result_);
   }
 
@@ -121,20 +169,15 @@ class Builder {
   /// because they add up and medians do not: if each pass has a few slow layers of its own, no median shows them. The
   /// median if there are few passes or the times are not per pass.
   [[nodiscard]] Seconds typical(const std::vector<Seconds>& times) const {
-    if (middle_.empty() || times.size() != latencies_.size()) return quantile_of(times, 0.5);
+    if (result_.middle.empty() || times.size() != latencies_.size()) return quantile_of(times, 0.5);
     Seconds sum{};
-    for (const auto p : middle_) sum += times[p];
-    return sum / static_cast<double>(middle_.size());
+    for (const auto p : result_.middle) sum += times[p];
+    return sum / static_cast<double>(result_.middle.size());
   }
 
-  /// The standard error of a mean over its passes, so that a single slow pass shows.
+  /// A single slow pass shows in it.
   [[nodiscard]] std::optional<Seconds> uncertainty_of_typical(const std::vector<Seconds>& times) const {
-    if (middle_.size() < 2 || times.size() != latencies_.size()) return uncertainty_of_median(times);
-    const double mean = typical(times).value;
-    double squares = 0;
-    for (const auto p : middle_) squares += (times[p].value - mean) * (times[p].value - mean);
-    const auto count = static_cast<double>(middle_.size());
-    return Seconds{std::sqrt(squares / (count - 1) / count)};
+    return times.size() == latencies_.size() ? uncertainty_over(times, result_.middle) : uncertainty_of_median(times);
   }
 
   void choose_counted() {
@@ -173,6 +216,10 @@ class Builder {
       if (!above) continue;
       nested_[r] = true;
       result_.own[*above].value -= total_[r].value;
+      auto& outer = result_.by_pass[*above];
+      const auto& inner = records_[r].times;
+      if (outer.size() != inner.size()) outer.clear();
+      for (std::size_t p = 0; p < outer.size(); ++p) outer[p].value -= inner[p].value;
     }
     for (auto& own : result_.own) own.value = std::max(0.0, own.value);
   }
@@ -261,8 +308,7 @@ class Builder {
 
   const std::vector<ProfileRecord>& records_;
   const std::vector<Seconds>& latencies_;
-  bool same_run_;                      // records and latencies have the same passes
-  std::vector<std::size_t> middle_{};  // passes of the usual length
+  bool same_run_;  // records and latencies have the same passes
   std::vector<Seconds> total_{};
   std::vector<bool> nested_{};
   Spans spans_{};
@@ -287,6 +333,21 @@ std::optional<Seconds> uncertainty_of_median(const std::vector<Seconds>& samples
   }
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return Seconds{(*high - *low) / 2};
+}
+
+std::optional<Seconds> Timeline::uncertainty_of(const std::map<std::size_t, double>& factors) const {
+  std::vector<Seconds> sums;
+  Seconds separate{};
+  bool by_passes = !factors.empty();
+  for (const auto& [record, factor] : factors) {
+    if (!uncertainty[record]) return std::nullopt;
+    separate += *uncertainty[record] * std::fabs(factor);
+    const auto& times = by_pass[record];
+    if (sums.empty()) sums.resize(times.size());
+    by_passes = by_passes && !times.empty() && times.size() == sums.size();
+    for (std::size_t p = 0; by_passes && p < times.size(); ++p) sums[p] += times[p] * factor;
+  }
+  return by_passes ? uncertainty_over(sums, middle) : separate;
 }
 
 Timeline make_timeline(const EngineProfile& profile) { return Builder(profile).run(); }

@@ -100,6 +100,7 @@ Json groups_json(const Gap& gap) {
                       {"separate_ms", ms(group.separate)},
                       {"roofline_ms", ms(group.roofline)},
                       {"not_fused_ms", ms(group.not_fused)},
+                      {"throughout_ms", ms(group.throughout)},
                       {"uncertainty_ms", ms(group.uncertainty)},
                       {"cause", name_of(group.cause)},
                       {"doubtful", group.doubtful}});
@@ -261,6 +262,7 @@ Json gap_json(const GapReport& report) {
               {"device", gap.device},
               {"threads", gap.threads ? Json(*gap.threads) : Json(nullptr)},
               {"passes", gap.passes},
+              {"quiet_passes", gap.quiet_passes},
               {"warm_ups", gap.warm_ups},
               {"latency_ms", ms(gap.latency)},
               {"latency_p10_ms", ms(gap.p10)},
@@ -277,6 +279,7 @@ Json gap_json(const GapReport& report) {
               {"incomplete", gap.incomplete},
               {"explained", number(gap.explained())},
               {"rungs", ratios_json(gap)},
+              {"slowdown", number(gap.slowdown)},
               {"parts", parts_json(gap)},
               {"groups", groups_json(gap)},
               {"drawn", drawn.what},

@@ -10,13 +10,13 @@
 //   ...
 //   explained: 89 % of the gap
 //
-//   advice                                                  predicted
-//    1  Conv: another kernel for 11 layers                    -7.90 ms ± 0.40 ms
+//   advice                                                      saves
+//    1  Conv: another kernel for 11 layers                     7.90 ms ± 0.40 ms
 //       layer3.0.conv2, layer4.0.conv2 and 9 more
 //       how: another execution provider
 //       reproduce: benanza measure Conv/f32/...
-//   all of it together                                           buys     leaves
-//       no overhead between layers                           -3.10 ms    71.7 ms
+//   all changes together                                        saves     leaves
+//       no overhead between layers                            3.10 ms    71.7 ms
 #include "format.hpp"
 #include "library_calls.hpp"
 #include "short_kernel_name.hpp"
@@ -134,7 +134,9 @@ class Table {
     std::string text =
         gap_.engine.empty() ? gap_.format : gap_.engine + (gap_.version.empty() ? "" : " ") + gap_.version;
     if (gap_.threads) text += ", " + plural(static_cast<std::size_t>(*gap_.threads), "thread");
-    if (gap_.passes > 0) text += fmt::format(", {} pass{}", gap_.passes, gap_.passes == 1 ? "" : "es");
+    if (gap_.quiet_passes > 0 && gap_.quiet_passes < gap_.passes)
+      text += fmt::format(", {} quiet of {} passes", gap_.quiet_passes, gap_.passes);
+    else if (gap_.passes > 0) text += fmt::format(", {} pass{}", gap_.passes, gap_.passes == 1 ? "" : "es");
     if (gap_.p10) text += fmt::format(", p10..p90 {}..{}", time_text(*gap_.p10), time_text(*gap_.p90));
     if (gap_.latency_of_records) text += ", sum of records";
     out_ << strong(fmt::format("{:<28}{:>10}", "measured", time_text(*gap_.latency))) << "   "
@@ -142,6 +144,10 @@ class Table {
   }
 
   [[nodiscard]] std::string items_of(const GapPart& part) const {
+    if (part.cause == Cause::throughout)
+      return fmt::format(
+          "{}: nine tenths of their time is slower by {:.2g}x or more: a busy machine, fewer threads, a lower clock",
+          plural(part.items.size(), "group"), gap_.slowdown);
     if (part.items.empty() || part.cause == Cause::between_layers || part.cause == Cause::side_by_side) return "";
     std::string text = part.cause == Cause::rung ? "" : std::to_string(part.items.size()) + ": ";
     const std::size_t most = options_.all ? part.items.size() : 3;
@@ -255,7 +261,7 @@ class Table {
     const bool proven = !report_.proofs.empty();
     const std::size_t room = proven ? 42 : 50;  // 80 columns including what follows
     out_ << '\n'
-         << strong(fmt::format("{:<{}} {:>10}{:>{}}", "advice", room + 4, "predicted", proven ? "achieved" : "",
+         << strong(fmt::format("{:<{}} {:>10}{:>{}}", "advice", room + 4, "saves", proven ? "achieved" : "",
                                proven ? 22 : 0))
          << '\n';
     const std::size_t shown =
@@ -265,7 +271,7 @@ class Table {
       const std::string text = wrapped(advice.text, room, 0);
       const std::size_t first = text.find('\n');
       std::string line = fmt::format("{:>2}  {:<{}} {:>10} {:<10}", i + 1, text.substr(0, first), room,
-                                     "-" + time_text(advice.gain), spread(advice.uncertainty));
+                                     time_text(advice.gain), spread(advice.uncertainty));
       if (proven) line += fmt::format(" {:>10}", achieved(i));
       while (line.ends_with(' ')) line.pop_back();
       out_ << line << '\n';
@@ -288,7 +294,8 @@ class Table {
   }
   [[nodiscard]] std::string achieved(std::size_t advice) const {
     for (const auto& proof : report_.proofs)
-      if (proof.advice == advice && proof.achieved) return time_text(*proof.achieved * -1);
+      if (proof.advice == advice && proof.achieved)
+        return (proof.achieved->value < 0 ? "costs " : "") + time_text({std::fabs(proof.achieved->value)});
     return "-";
   }
 
@@ -296,8 +303,8 @@ class Table {
     if (!gap_.joint || gap_.joint->steps.size() < 2) return;  // a single step says the same as the rungs
     out_ << '\n' << strong(fmt::format("{:<54} {:>10} {:>10}", "all changes together", "saves", "leaves")) << '\n';
     for (const auto& step : gap_.joint->steps)
-      out_ << fmt::format("    {:<50} {:>10} {:>10}\n", step.what,
-                          (step.gain.value < 0 ? "+" : "-") + time_text({std::fabs(step.gain.value)}),
+      out_ << fmt::format("    {:<44} {:>16} {:>10}\n", step.what,
+                          (step.gain.value < 0 ? "costs " : "") + time_text({std::fabs(step.gain.value)}),
                           time_text(step.latency));
   }
 

@@ -11,6 +11,7 @@ std::string_view describe(Cause cause) {
     case Cause::calls: return "launches and allocations";
     case Cause::between_calls: return "between library calls";
     case Cause::host: return "the framework itself";
+    case Cause::throughout: return "all layers alike";
     case Cause::slower_layers: return "slower layers";
     case Cause::faster_layers: return "faster layers";
     case Cause::modelled: return "layers of no library";

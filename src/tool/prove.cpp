@@ -122,6 +122,7 @@ Proof prove_parallel(std::size_t index, const Gap& gap, const Analysis& again) {
 }
 
 std::string why_not(const Advice& advice) {
+  if (advice.change == Change::conditions) return "it is the state of the engine's machine during its run";
   if (advice.change == Change::dead_work) return "plans compute whole layers, not the part of one that is read";
   return advice.change == Change::algorithm || advice.change == Change::fusion
              ? "no available library is known to have a call for these layers"

@@ -627,7 +627,7 @@ class Cli(unittest.TestCase):
         self.assertIsInstance(slow[0]["achieved_ms"], float)
         self.assertNotIn("not_proven", slow[0])
         head = next(line for line in table.stdout.splitlines() if line.startswith("advice "))
-        self.assertEqual(head.split(), ["advice", "predicted", "achieved"])
+        self.assertEqual(head.split(), ["advice", "saves", "achieved"])
 
     def test_what_if_of_another_type(self):
         as_is = self.signatures(MNIST)

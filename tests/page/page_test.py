@@ -188,7 +188,7 @@ class Page(unittest.TestCase):
                 self.assertEqual(shown, expected)
                 steps = self.texts("ol[data-question=joint] .long")
                 self.assertEqual(steps[1:], [time_text(step["latency_ms"]) for step in questions["joint"]["steps"]])
-        self.assertEqual(self.texts("ol[data-question=joint] .when")[1:], ["−3.10 ms", "−9.60 ms", "+0.300 ms", "−34.4 ms"])
+        self.assertEqual(self.texts("ol[data-question=joint] .when")[1:], ["3.10 ms", "9.60 ms", "costs 0.300 ms", "34.4 ms"])
         self.assertIn("2 more in the JSON report", self.texts("section .note"))
 
     def test_every_look_fits_asks_for_nothing_and_complains_of_nothing(self):

@@ -50,6 +50,70 @@ TEST_CASE("an analytic rung has the library's own distance to it as a part of it
   CHECK(part_us(gap, Cause::rung) == Approx(135 - c.analysis[RungName::roofline].bound->value / us));
 }
 
+namespace {
+
+/// Ten convolutions of 100 us in the bound, which take these times in the engine.
+Gap gap_of_ten(const std::vector<double>& times_us) {
+  benanza::testing::GraphBuilder g;
+  auto x = g.input({1, 8, 10, 10});
+  for (std::size_t i = 0; i < times_us.size(); ++i) x = g.conv(x, 8, true);
+  g.output(x);
+  std::vector<ProfileRecord> records;
+  double sum = 0;
+  for (std::size_t i = 0; i < times_us.size(); ++i) {
+    records.push_back(record("Conv_" + std::to_string(i), times_us[i], "Conv"));
+    sum += times_us[i];
+  }
+  return gap_of(make_case(g), one_after_another(profile(sum, std::move(records))));
+}
+
+}  // namespace
+
+TEST_CASE("what all layers are slower by alike is a cause of its own, and advised before kernels") {
+  // Nine of ten take twice as long, one three times: 10 * 100 alike, and 100 more of one layer
+  const Gap gap = gap_of_ten({200, 200, 200, 200, 300, 200, 200, 200, 200, 200});
+  CHECK(gap.slowdown == Approx(2));
+  CHECK(part_us(gap, Cause::throughout) == Approx(1000));
+  CHECK(part_us(gap, Cause::slower_layers) == Approx(100));
+  REQUIRE(gap.advice.size() >= 2);
+  CHECK(gap.advice[0].change == Change::conditions);
+  CHECK(gap.advice[0].gain.value == Approx(1000 * us));
+  CHECK(gap.advice[1].change == Change::algorithm);
+  CHECK(gap.advice[1].gain.value == Approx(100 * us));
+  // If two of ten are as fast as the calls of the bound, nothing slows all.
+  CHECK(part_us(gap_of_ten({100, 100, 200, 200, 200, 200, 200, 200, 200, 200}), Cause::throughout) == 0);
+}
+
+TEST_CASE("layers that are slower by different factors, few layers and small slowdowns are not alike") {
+  // 1.5 is less than the square root of 4: most of what the slow half is slower by is its own.
+  const std::vector<std::vector<double>> unlike{
+      {150, 150, 150, 150, 150, 400, 400, 400, 400, 400}, std::vector<double>(7, 200), std::vector<double>(10, 119)};
+  for (const auto& times : unlike) {
+    const Gap gap = gap_of_ten(times);
+    CHECK(gap.slowdown == 1);
+    CHECK(gap.part(Cause::throughout) == nullptr);
+    CHECK(part_us(gap, Cause::slower_layers) == Approx(gap.gap->value / us));
+  }
+}
+
+TEST_CASE("a profile whose records serve less than half of the bound may be of another model: no advice") {
+  // Four of ten layers: 400 of 1000 us
+  benanza::testing::GraphBuilder g;
+  auto x = g.input({1, 8, 10, 10});
+  for (int i = 0; i < 10; ++i) x = g.conv(x, 8, true);
+  g.output(x);
+  const Case c = make_case(g);
+  std::vector<ProfileRecord> records;
+  for (int i = 0; i < 6; ++i) records.push_back(record("Conv_" + std::to_string(i), 300, "Conv"));
+  CHECK(gap_of(c, one_after_another(profile(1800, records))).explained());
+  records.resize(4);
+  const Gap gap = gap_of(c, one_after_another(profile(1200, records)));
+  REQUIRE(gap.deviations.size() == 1);
+  CHECK_THAT(gap.deviations[0], Catch::Contains("0.4 ms of the bound's 1 ms: the profile of another model"));
+  CHECK_FALSE(gap.explained());
+  CHECK(gap.advice.empty());
+}
+
 TEST_CASE("the order of records with names changes nothing") {
   const Case c = three_layers();
   EngineProfile p = three_records();

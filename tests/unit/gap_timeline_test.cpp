@@ -239,3 +239,50 @@ TEST_CASE("a single slow pass shows in the uncertainty of a layer's mean, and in
   CHECK(gap.part(Cause::slower_layers)->uncertainty->value >= 247.5 * us);
   CHECK(gap.part(Cause::between_layers)->uncertainty->value == Approx(247.5 * us));
 }
+
+TEST_CASE("if passes differ by more than a fifth, the quiet ones count, with a warning") {
+  // Ten passes of 200, six of 300, in which Conv_0 takes 100 more
+  EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 25), record("Softmax_2", 30)});
+  p.records[0].times.clear();
+  for (int pass = 0; pass < 16; ++pass) {
+    const bool slow = pass % 8 >= 5;
+    p.latencies.push_back(Seconds{(slow ? 300 : 200) * us});
+    p.records[0].times.push_back(Seconds{(slow ? 240 : 140) * us});
+  }
+  for (std::size_t r = 1; r < 3; ++r) p.records[r].times.resize(16, p.records[r].times[0]);
+  p = one_after_another(p);
+  const Gap gap = gap_of(p);
+  CHECK(gap.quiet_passes == 10);
+  CHECK(gap.passes == 16);
+  CHECK(gap.latency->value == Approx(200 * us));
+  CHECK(gap.records[0].time.value == Approx(140 * us));
+  CHECK(part_us(gap, Cause::between_layers) == Approx(5));
+  REQUIRE(gap.warnings.size() == 1);
+  CHECK_THAT(gap.warnings[0], Catch::Contains("1.50 times p10") && Catch::Contains("only the 10 passes"));
+
+  // With seven quiet passes all count: their median is 300.
+  for (std::size_t pass : {0U, 1U, 2U}) p.latencies[pass] = Seconds{300 * us};
+  const Gap noisy = gap_of(p);
+  CHECK(noisy.quiet_passes == 16);
+  CHECK(noisy.latency->value == Approx(300 * us));
+  CHECK_THAT(noisy.warnings.at(0), Catch::Contains("so that all count"));
+}
+
+TEST_CASE("the uncertainty of a part is that of its sum in each pass, since a pass disturbs all its layers alike") {
+  // Sixteen passes of 400. Conv_0 and Relu_1 of the same call both take 10 more in each odd pass: their sum varies by
+  // 20, half of it from the mean, sqrt(16 * 10^2 / 15 / 16) = 2.582. Independent records would give 1.826.
+  EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 0), record("Softmax_2", 30)});
+  p.latencies.assign(16, Seconds{400 * us});
+  for (std::size_t r = 0; r < 2; ++r) {
+    p.records[r].times.clear();
+    for (int pass = 0; pass < 16; ++pass) p.records[r].times.push_back(Seconds{(100 + pass % 2 * 10) * us});
+  }
+  p.records[2].times.assign(16, Seconds{30 * us});
+  const Gap gap = gap_of(one_after_another(p));
+  CHECK(gap.part(Cause::slower_layers)->uncertainty->value == Approx(2.582 * us).epsilon(1e-3));
+  // Softmax_2 and both others are opposite in each pass: their sum does not vary.
+  for (int pass = 0; pass < 16; ++pass)
+    p.records[2].times[static_cast<std::size_t>(pass)] = Seconds{(60 - pass % 2 * 20) * us};
+  const Gap opposite = gap_of(one_after_another(p));
+  CHECK(opposite.part(Cause::slower_layers)->uncertainty->value == Approx(0).margin(1e-12));
+}

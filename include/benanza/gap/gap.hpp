@@ -52,6 +52,7 @@ enum class Cause : std::uint8_t {
   calls,           ///< launches, allocations while nothing else runs
   between_calls,   ///< other runtime calls between two library calls (events, waits of streams) while nothing else runs
   host,            ///< the framework's own time: host layers while no kernel runs, framework scopes that enclose layers
+  throughout,      ///< what all layers are slower by alike: a busy machine, fewer threads, a lower clock
   slower_layers,   ///< the engine takes longer than the bound's calls for the same nodes
   faster_layers,   ///< negative: it takes less
   modelled,        ///< layers that no library has: their bound is analytic, not a call that could be made
@@ -65,11 +66,11 @@ enum class Cause : std::uint8_t {
   rung,            ///< the difference between the chosen rung and the sum of its layers' times
   unexplained      ///< the rest
 };
-inline constexpr std::size_t cause_count = 18;
+inline constexpr std::size_t cause_count = 19;
 [[nodiscard]] constexpr std::array<std::string_view, cause_count> enum_names(Cause) {
-  return {"conversions",   "copies",         "waits",          "calls",        "between_calls", "host",
-          "slower_layers", "faster_layers",  "modelled",       "not_fused",    "views",         "extra_calls",
-          "unmatched",     "not_in_profile", "between_layers", "side_by_side", "rung",          "unexplained"};
+  return {"conversions",    "copies",         "waits",        "calls",     "between_calls", "host",        "throughout",
+          "slower_layers",  "faster_layers",  "modelled",     "not_fused", "views",         "extra_calls", "unmatched",
+          "not_in_profile", "between_layers", "side_by_side", "rung",      "unexplained"};
 }
 
 /// One record of the profile with what was found about it.
@@ -98,9 +99,12 @@ struct GapGroup {
   Seconds roofline{};  ///< analytic floor
   std::optional<Seconds> uncertainty{};  ///< uncertainty of engine - bound
   Seconds not_fused{};                   ///< the part of engine - bound that fusion would save
+  Seconds throughout{};                  ///< the part by which all layers are slower alike (Gap::slowdown)
   Cause cause = Cause::slower_layers;    ///< cause of the rest
   bool doubtful = false;                 ///< faster than its roofline
   [[nodiscard]] Seconds excess() const { return engine - bound; }
+  /// The part of the excess that `cause` names.
+  [[nodiscard]] Seconds rest() const { return excess() - not_fused - throughout; }
   /// Whether it is small enough to show where time is lost.
   static constexpr std::size_t most_explained_calls = 16;
   [[nodiscard]] bool explains() const { return signatures.size() <= most_explained_calls; }
@@ -238,11 +242,12 @@ enum class Change : std::uint8_t {
   type,
   extra,
   view,
-  dead_work
+  dead_work,
+  conditions
 };
-[[nodiscard]] constexpr std::array<std::string_view, 12> enum_names(Change) {
-  return {"layout",   "copy",     "wait", "call",  "algorithm", "fusion",
-          "overhead", "parallel", "type", "extra", "view",      "dead_work"};
+[[nodiscard]] constexpr std::array<std::string_view, 13> enum_names(Change) {
+  return {"layout",   "copy", "wait",  "call", "algorithm", "fusion",    "overhead",
+          "parallel", "type", "extra", "view", "dead_work", "conditions"};
 }
 
 /// A library call that would replace what the engine does.
@@ -310,9 +315,10 @@ struct Gap {
   std::string engine{}, version{}, format{}, device{};
   std::optional<int> threads{};
   std::size_t passes = 0;
+  std::size_t quiet_passes = 0;  ///< those that count; fewer than `passes` if others were disturbed
   std::int64_t warm_ups = 0;
 
-  std::optional<Seconds> latency{};     ///< the median over passes
+  std::optional<Seconds> latency{};     ///< the median over quiet passes
   std::optional<Seconds> p10{}, p90{};  ///< with at least two passes
   std::optional<Seconds> latency_uncertainty{};
   bool latency_of_records = false;  ///< the profile has no latency: it is the sum of records, without idle time
@@ -329,7 +335,10 @@ struct Gap {
   bool unclaimed = false;           ///< deviations say why nothing counts as explained and nothing is advised
   std::vector<RungRatio> ratios{};  ///< in the ladder's order; rungs that cannot be given have no bound
 
-  std::vector<GapPart> parts{};           ///< in the order of causes, without those that are zero; they add up to `gap`
+  std::vector<GapPart> parts{};  ///< in the order of causes, without those that are zero; they add up to `gap`
+  /// The factor by which nine tenths of the layers' time is slower than the bound, at least, if the slowdown is much
+  /// the same for all layers; otherwise 1. The excess up to this factor is Cause::throughout.
+  double slowdown = 1;
   std::vector<PhaseGap> phases{};         ///< forward, backward, update; empty at inference
   std::vector<MatchedRecord> records{};   ///< one for each record of the profile
   std::vector<GapGroup> groups{};         ///< by excess, largest first

@@ -16,7 +16,7 @@ function witnessVerdict(gap) {
 function gapHead(gap) {
   const ratio = gap.rungs[gap.rung].ratio;
   const engine = [gap.engine || gap.format, gap.engine_version].filter(Boolean).join(" ");
-  const facts = [engine, gap.threads && plural(gap.threads, "thread"), gap.passes > 0 && `${gap.passes} pass${gap.passes === 1 ? "" : "es"}`,
+  const facts = [engine, gap.threads && plural(gap.threads, "thread"), gap.passes > 0 && (gap.quiet_passes < gap.passes && gap.quiet_passes > 0 ? `${gap.quiet_passes} quiet of ` : "") + `${gap.passes} pass${gap.passes === 1 ? "" : "es"}`,
     gap.latency_p10_ms !== null && `p10 to p90 ${timeText(gap.latency_p10_ms)} to ${timeText(gap.latency_p90_ms)}`, gap.latency_of_records && "sum of records"].filter(Boolean).join(", ");
   return el("div", { class: "lead" },
     el("p", { class: "answer" }, "The engine takes ", el("b", { "data-gap": "latency" }, timeText(gap.latency_ms)), marginText(gap.latency_uncertainty_ms),
@@ -121,16 +121,17 @@ function drawEngineTimeline(gap, width) {
 
 function adviceTable(gap) {
   const proven = gap.advice.some((advice) => advice.achieved_ms !== undefined);
-  const columns = ["advice", "predicted", ...(proven ? ["achieved"] : []), "how"];
-  return el("table", { class: "advice" }, el("thead", {}, el("tr", {}, columns.map((title) => el("th", { scope: "col", class: (title === "predicted" || title === "achieved") && "number" }, title)))),
+  const columns = ["advice", "saves", ...(proven ? ["achieved"] : []), "how"];
+  return el("table", { class: "advice" }, el("thead", {}, el("tr", {}, columns.map((title) => el("th", { scope: "col", class: (title === "saves" || title === "achieved") && "number" }, title)))),
     el("tbody", {}, gap.advice.map((advice) => el("tr", {},
       el("td", {}, advice.text, el("small", {}, advice.layers.slice(0, 4).join(", ") + (advice.layers.length > 4 ? ` and ${advice.layers.length - 4} more` : ""))),
-      el("td", { class: "number" }, gapText(-advice.predicted_ms), el("small", {}, marginText(advice.uncertainty_ms))),
-      proven && el("td", { class: "number" }, advice.achieved_ms === undefined || advice.achieved_ms === null ? "–" : gapText(-advice.achieved_ms)),
+      el("td", { class: "number" }, gapText(advice.predicted_ms), el("small", {}, marginText(advice.uncertainty_ms))),
+      proven && el("td", { class: "number" }, advice.achieved_ms === undefined || advice.achieved_ms === null ? "–" : savedText(advice.achieved_ms)),
       el("td", {}, advice.how, advice.reproduce && el("small", {}, el("code", {}, advice.reproduce)))))));
 }
 
-const gainText = (ms) => (ms === null ? "unknown" : gapText(-ms));
+const savedText = (ms) => (ms < 0 ? `costs ${timeText(-ms)}` : timeText(ms));
+const gainText = (ms) => (ms === null ? "unknown" : savedText(ms));
 const layerOf = (words, detail) => [el("code", {}, words), detail && el("small", {}, el("code", {}, detail))];
 
 /// A question's answers as a small table of at most ten rows; columns are [title, class].
@@ -151,7 +152,7 @@ function jointSection(gap) {
     el("span", { class: "bar" }, el("span", { class: "fill k0", style: `width:${(100 * latency) / most}%` })), el("span", { class: "name" }, what));
   return section("All changes together", "Each change is made after those above it: what it saves, and the time that is left. The last time is the fused bound with branches in parallel, in the type that is fastest here.",
     el("ol", { class: "path", "data-question": "joint" }, line("measured", "", gap.latency_ms),
-      joint.steps.map((step) => line(step.what, step.gain_ms < 0 ? "+" + timeText(-step.gain_ms) : gapText(-step.gain_ms), step.latency_ms))));
+      joint.steps.map((step) => line(step.what, savedText(step.gain_ms), step.latency_ms))));
 }
 
 function questionSections(gap) {
@@ -165,17 +166,17 @@ function questionSections(gap) {
     q.parallel.gain_ms !== null && questionSection("parallel", "Branches side by side", null, [["of the fused bound", null], ["", number]], [
       ["saves at best", timeText(q.parallel.gain_ms)], ["already gained by the engine", gapText(q.parallel.side_by_side_ms)],
       ["groups on the critical path", String(q.parallel.critical_path.length)], ["groups off it", String(q.parallel.groups_off_path)]]),
-    questionSection("algorithms", "Algorithms", "What the engine chose against the best plan known for the same layer.", [["layer", null], ["chosen", extra], ["best", extra], ["gain", number]],
+    questionSection("algorithms", "Algorithms", "What the engine chose against the best plan known for the same layer.", [["layer", null], ["chosen", extra], ["best", extra], ["saves", number]],
       q.algorithms.map((a) => [layerOf(a.layer || a.signature || "unknown", `${a.library} ${a.chosen}${a.best ? `, best ${a.best}` : ""}`), timeText(a.chosen_ms), timeText(a.best_ms), [gainText(a.gain_ms), el("small", {}, marginText(a.uncertainty_ms))]])),
-    questionSection("fusions", "Fusion", "Layer by layer against fused, of the bounds; open is the part in groups that the engine did not fuse.", [["pattern", null], ["groups", extra], ["fused", extra], ["gain", number], ["open", number]],
+    questionSection("fusions", "Fusion", "Layer by layer against fused, of the bounds; open is the part in groups that the engine did not fuse.", [["pattern", null], ["groups", extra], ["fused", extra], ["saves", number], ["open", number]],
       q.fusions.map((f) => [f.pattern, String(f.count), String(f.done), gainText(f.gain_ms), gainText(f.open_ms)])),
-    questionSection("types", "Other types", null, [["type", null], ["bound", extra], ["instead of", extra], ["gain", number]],
+    questionSection("types", "Other types", null, [["type", null], ["bound", extra], ["instead of", extra], ["saves", number]],
       q.types.map((t) => [[t.type, el("small", {}, t.measured ? "library fused, measured" : "roofline, not measured")], timeText(t.bound_ms), timeText(t.compared_ms), [gainText(t.gain_ms), el("small", {}, marginText(t.uncertainty_ms))]])),
-    questionSection("layouts", "Layouts", "The best plans in one layout against the best ones in the plain layout.", [["layout", null], ["unique layers", extra], ["gain", number]],
+    questionSection("layouts", "Layouts", "The best plans in one layout against the best ones in the plain layout.", [["layout", null], ["unique layers", extra], ["saves", number]],
       q.layouts.map((l) => [el("code", {}, l.layout), String(l.layers), gainText(l.gain_ms)])),
-    questionSection("library", "The library's own distance to the roofline", null, [["layer", null], ["count", extra], ["time", number], ["roofline", extra], ["gain", number]],
+    questionSection("library", "The library's own distance to the roofline", null, [["layer", null], ["count", extra], ["time", number], ["roofline", extra], ["saves", number]],
       q.library.map((l) => [layerOf(l.signature, `${l.backend} ${l.algorithm}`), `×${l.count}`, timeText(l.time_ms), timeText(l.roofline_ms), gainText(l.gain_ms)])),
-    questionSection("backends", "Other libraries", "Where another library is faster than the one that the engine calls.", [["layer", null], ["count", extra], ["time", extra], ["instead of", extra], ["gain", number]],
+    questionSection("backends", "Other libraries", "Where another library is faster than the one that the engine calls.", [["layer", null], ["count", extra], ["time", extra], ["instead of", extra], ["saves", number]],
       q.backends.map((b) => [layerOf(b.signature, `${b.to} instead of ${b.from}`), `×${b.count}`, timeText(b.to_ms), timeText(b.from_ms), gainText(b.gain_ms)]))];
 }
 
