@@ -9,6 +9,7 @@
 #include <benanza/model/detail/live_needs.hpp>
 #include <benanza/model/detail/live_sequences.hpp>
 #include <benanza/model/detail/made_ahead.hpp>
+#include <benanza/model/detail/needs_everything.hpp>
 #include <benanza/model/detail/pass_numbers.hpp>
 #include <benanza/model/detail/sliced_values.hpp>
 #include <benanza/model/graph.hpp>
@@ -235,7 +236,41 @@ class LiveElements {
     return all.share() > 0 ? std::min(1.0, part.share() / all.share()) : 0;
   }
 
+  /// Settles a node of which nothing is known and whose only result is needed whole, if it then needs everything, as
+  /// most nodes do. False for other nodes.
+  bool settle_whole(const Graph& graph, Values& values, const Node& node) {
+    const std::vector<detail::KnownElements>& known = known_.at(&graph);
+    const auto is_plain = [&](ValueId id) {
+      const Value& value = graph.value(id);
+      return !value.data_dependent && !value.sparse && value.elements() > 0 && !known[id].any();
+    };
+    if (node.outputs.size() != 1 || !node.has_output(0) || !node.has_input(0) || !is_plain(*node.outputs[0]) ||
+        !values[*node.outputs[0]].part.is_whole())
+      return false;
+    bool is_ahead = true;  // its results depend on constants and the number of a pass alone
+    for (const auto& input : node.inputs) {
+      if (input && !is_plain(*input)) return false;
+      is_ahead = is_ahead && (!input || known[*input].passes > 0 || graph.value(*input).constant);
+    }
+    if (is_ahead || !detail::may_need_everything(node)) return false;
+    const Layer layer = make_layer(node, graph);
+    if (!detail::needs_everything({node, graph, layer, known})) return false;
+    const bool conditional = values[*node.outputs[0]].conditional;
+    shares_[&node] = {.inputs = std::vector<double>(node.inputs.size(), 1), .outputs = {1}, .conditional = conditional};
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+      if (!node.inputs[k]) continue;
+      Needed& needed = values[*node.inputs[k]];
+      needed.conditional = needed.conditional || conditional;
+      if (k == 0 && is_slice(graph, *node.outputs[0])) continue;
+      const detail::Dims& dims = graph.value(*node.inputs[k]).dims;
+      if (needed.part.empty()) needed.part = Region::whole(dims);
+      else if (!needed.part.is_whole()) needed.part.add(Region::whole(dims));
+    }
+    return true;
+  }
+
   void leaf(const Graph& graph, Values& values, const Node& node) {
+    if (settle_whole(graph, values, node)) return;
     const std::vector<detail::KnownElements>& known = known_.at(&graph);
     LiveShare& share = shares_[&node] = {};
     std::vector<Region> parts, all;

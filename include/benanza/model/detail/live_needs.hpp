@@ -254,25 +254,32 @@ namespace benanza::detail {
       is_reshape(type) ? reshaped_copies(at.known_x(0).copies, at.x(0), y) : std::vector<FirstEqual>(y.size());
   if (!rule || (slides && has_channels_last(at.node))) return {};
   // What is needed at a position; equal positions are replaced by the first of them.
+  Box one = whole_box(y);
+  std::size_t longest = 0;  // key so far
   const auto needed_at = [&](std::size_t axis, std::int64_t position, bool by_firsts) {
-    Box box = whole_box(y);
-    box[axis] = Positions::run(position, position + 1);
+    one[axis] = Positions::run(position, position + 1);
     std::vector<std::int64_t> key;
+    key.reserve(longest);
     for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
       if (!at.node.inputs[k] || (copies && k > 0 && type != "Concat")) continue;  // sizes and positions
-      for (const auto& part : rule->operand(k, j, box)) {
+      const std::vector<FirstEqual>& equal = at.known_x(k).copies;
+      const Dims& x = at.x(k);
+      for (const auto& part : rule->operand(k, j, one)) {
         if (std::any_of(part.begin(), part.end(), [](const Positions& p) { return p.empty(); })) continue;
         key.push_back(-1 - static_cast<std::int64_t>(*at.node.inputs[k]));
         for (std::size_t i = 0; i < part.size(); ++i) {
-          const FirstEqual first = by_firsts ? at.known_x(k).copies_along(i) : nullptr;
-          const bool whole = part[i] == Positions::whole(at.x(k)[i]);
+          const auto* first = by_firsts && i < equal.size() ? equal[i].get() : nullptr;
           for (const auto& run : part[i].runs())
-            if (whole || !first) key.insert(key.end(), {run.begin, run.end});
-            else
+            if (first == nullptr || (run.begin == 0 && run.end == x[i])) {
+              key.push_back(run.begin);
+              key.push_back(run.end);
+            } else
               for (auto p = run.begin; p < run.end; ++p) key.push_back((*first)[static_cast<std::size_t>(p)]);
         }
       }
     }
+    one[axis] = Positions::whole(y[axis]);
+    longest = std::max(longest, key.size());
     return key;
   };
   // Constants around a tensor are equal, but are already known: they matter only in addition to copies. In other modes

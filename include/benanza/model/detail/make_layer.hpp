@@ -9,12 +9,13 @@
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <variant>
+#include <vector>
 
 namespace benanza {
 
@@ -35,18 +36,36 @@ inline void store_tf32_as_f32(Layer& layer) {
       layer);
 }
 
-template <std::size_t I = 0>
-[[nodiscard]] Layer first_description(const Node& node, const Graph& graph, std::string_view type) {
-  using Op = std::variant_alternative_t<I, Layer>;
+/// The layer of a node if this operator can describe it.
+template <class Op>
+[[nodiscard]] std::optional<Layer> describe(const Node& node, const Graph& graph) {
   static_assert(Operator<Op>, "an operator lacks a part, or its fields() does not visit every member");
-  if constexpr (I + 1 == std::variant_size_v<Layer>) {
-    static_assert(std::is_same_v<Op, op::Opaque>, "the last operator takes every node");
-    return Layer(std::in_place_index<I>, *Op::from(node, graph));
-  } else {
-    if (std::find(Op::onnx_types.begin(), Op::onnx_types.end(), type) != Op::onnx_types.end())
-      if (const auto op = Op::from(node, graph); op && op->consistent()) return Layer(std::in_place_index<I>, *op);
-    return first_description<I + 1>(node, graph, type);
-  }
+  std::optional<Layer> layer;
+  if (const auto op = Op::from(node, graph); op && op->consistent()) layer.emplace(std::in_place_type<Op>, *op);
+  return layer;
+}
+
+/// The operators that may describe a node of each type, in the order of the list.
+using Describers =
+    std::unordered_map<std::string_view, std::vector<std::optional<Layer> (*)(const Node&, const Graph&)>>;
+[[nodiscard]] inline const Describers& describers() {
+  static const Describers all = [] {
+    Describers result;
+    for_each_operator([&]<class Op>(std::type_identity<Op>) {
+      if constexpr (!std::is_same_v<Op, op::Opaque>)
+        for (const std::string_view type : Op::onnx_types) result[type].push_back(&describe<Op>);
+    });
+    return result;
+  }();
+  return all;
+}
+
+[[nodiscard]] inline Layer first_description(const Node& node, const Graph& graph, std::string_view type) {
+  if (const auto found = describers().find(type); found != describers().end())
+    for (const auto& describe : found->second)
+      if (auto layer = describe(node, graph)) return *std::move(layer);
+  static_assert(Operator<op::Opaque>);
+  return *op::Opaque::from(node, graph);
 }
 
 /// The layer of a node whose output has no element at its least size, because its size depends on data. A view stays a
@@ -78,7 +97,10 @@ template <std::size_t I = 0>
 /// The layer of a node whose operands have types that layers support.
 [[nodiscard]] inline Layer described_layer(const Node& node, const Graph& graph) {
   Layer layer = first_description(node, graph, onnx_type(node));
-  if (has_strings(layer) && !is_free(layer)) return *op::Opaque::from(node, graph);
+  const auto is_string = [&graph](const auto& id) { return id && graph.value(*id).type == DataType::string; };
+  const bool may_have_strings = std::any_of(node.inputs.begin(), node.inputs.end(), is_string) ||
+                                std::any_of(node.outputs.begin(), node.outputs.end(), is_string);
+  if (may_have_strings && has_strings(layer) && !is_free(layer)) return *op::Opaque::from(node, graph);
   return layer;
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a node needs everything: a short cut for most nodes.
+#pragma once
+
+#include <benanza/model/detail/live_needs.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+#include <variant>
+
+namespace benanza::detail {
+
+/// Whether nodes of this type need all of each operand, and all of their arithmetic, for all of a result: see
+/// `needs_everything`.
+[[nodiscard]] inline bool may_need_everything(const Node& node) {
+  static const std::unordered_set<std::string_view> types{"Abs",        "Add",       "BatchNormalization",
+                                                          "Ceil",       "Clip",      "Conv",
+                                                          "Div",        "Elu",       "Erf",
+                                                          "Exp",        "Flatten",   "Floor",
+                                                          "Gelu",       "Gemm",      "HardSigmoid",
+                                                          "HardSwish",  "LeakyRelu", "Log",
+                                                          "MatMul",     "Mish",      "Mul",
+                                                          "Neg",        "PRelu",     "Pow",
+                                                          "Reciprocal", "Relu",      "Reshape",
+                                                          "Selu",       "Sigmoid",   "Softplus",
+                                                          "Softsign",   "Sqrt",      "Squeeze",
+                                                          "Sub",        "Tanh",      "Transpose",
+                                                          "Unsqueeze"};
+  return node.domain.empty() && types.contains(node.op_type);
+}
+
+/// Whether a node of such a type needs all of each operand for all of its result, which is not empty, if nothing is
+/// known of the operands. Its rule would say the same, but takes much longer.
+[[nodiscard]] inline bool needs_everything(const SizedNode& at) {
+  if (std::holds_alternative<op::Conv>(at.layer)) {
+    const auto windows = convolution_windows(at);
+    return windows && std::all_of(windows->begin(), windows->end(), [](const Window& window) {
+             const Positions all = Positions::whole(window.outputs());
+             return read_by(window, all) == Positions::whole(window.size) &&
+                    taps_used(window, all) == Positions::whole(window.kernel);
+           });
+  }
+  if (std::holds_alternative<op::View>(at.layer)) return is_reshape(at.node.op_type);
+  const bool computes = std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::Binary>(at.layer) ||
+                        std::holds_alternative<op::BatchNorm>(at.layer) || std::holds_alternative<op::MatMul>(at.layer);
+  return (computes || std::holds_alternative<op::Transpose>(at.layer)) && !counts_less(at) && !equal_axes(at);
+}
+
+}  // namespace benanza::detail
