@@ -35,6 +35,11 @@ bool is_literal(std::string_view name) {
   });
 }
 
+/// Whether a constant may be the scale or the bias of channels.
+bool is_by_channel(const Dims& dims) {
+  return std::count_if(dims.begin(), dims.end(), [](std::int64_t size) { return size > 1; }) < 2;
+}
+
 /// Whether a node reads an input as weights or biases, whatever their numbers are. The bias of a product that is
 /// written as a sum has one dimension.
 bool is_weight(const std::string& type, int i, std::size_t rank) {
@@ -106,7 +111,7 @@ void Builder::warn_of_parameters() {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.has_input(i)) continue;
       const Value& value = graph.value(*node.inputs[i]);
-      if (value.constant && value.trained && is_made_up(value.name) &&
+      if (value.constant && value.trained && is_made_up(value.name) && !is_by_channel(value.dims) &&
           !is_weight(node.op_type, static_cast<int>(i), value.dims.size()))
         computed.insert(value.name);
     }

@@ -314,13 +314,16 @@ TEST_CASE("tensors that the network's code contains are no parameters", "[onnx]"
 TEST_CASE("a warning names constants that the exporter has computed and that no layer reads as weights", "[onnx]") {
   const auto warnings = [](const std::string& w, const std::string& c) {
     return testing::import_text("m (float[2,3] x) => (float[2,3] y) <float[3,3] " + w +
-                                    " = {5, 2, 3, 7, 1, 4, 2, 9, 6}, float[1,3] " + c +
-                                    " = {0.485, 0.456, 0.406}> { a = " + "MatMul(x, " + w + ") y = Add(a, " + c + ") }",
+                                    " = {5, 2, 3, 7, 1, 4, 2, 9, 6}, float[2,3] " + c +
+                                    " = {5, 2, 3, 7, 1, 4}> { a = " + "MatMul(x, " + w + ") y = Add(a, " + c + ") }",
                                 {.training = true})
         .warnings;
   };
   CHECK(warnings("weight", "position").empty());
   CHECK(warnings("val_0", "position").empty());  // a transposed weight
+  CHECK(testing::import_text("m (float[2,3] x) => (float[2,3] y) <float[1,3] val_3 = {5, 2, 3}> { y = Mul(x, val_3) }",
+                             {.training = true})
+            .warnings.empty());  // the scale of channels
   const auto computed = warnings("weight", "val_3");
   REQUIRE(computed.size() == 1);
   CHECK(computed[0] ==
