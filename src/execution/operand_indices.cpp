@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operand_indices.hpp"
 
+#include <benanza/detail/field_text.hpp>
 #include <benanza/error.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -47,6 +49,15 @@ IndexRanges ranges_of(const Layer& layer, const Operand& operand) {
   return {};
 }
 
+/// An index may be a number that no integer type holds.
+std::string index_text(double index) {
+  constexpr double most = 9007199254740992;  // 2^53: below it, integers are exact
+  std::string text;
+  if (std::fabs(index) <= most) benanza::detail::append_text(text, static_cast<std::int64_t>(index));
+  else benanza::detail::append_text(text, index);
+  return text;
+}
+
 }  // namespace
 
 void check_indices(const Node& node, const BoundNode& bound, std::size_t i, const Tensor& operand) {
@@ -57,10 +68,8 @@ void check_indices(const Node& node, const BoundNode& bound, std::size_t i, cons
     const double index = operand[place];
     const IndexRange range = ranges(place);
     if ((index >= range.least && index < range.end) || (ignored && index == static_cast<double>(*ignored))) continue;
-    throw InputError("node '" + node.name + "': index " + std::to_string(static_cast<std::int64_t>(index)) +
-                     " at element " + std::to_string(place) + ", expected " +
-                     (range.least < 0 ? "" : "at least 0 and ") + "less than " +
-                     std::to_string(static_cast<std::int64_t>(range.end)));
+    throw InputError("node '" + node.name + "': index " + index_text(index) + " at element " + std::to_string(place) +
+                     ", expected " + (range.least < 0 ? "" : "at least 0 and ") + "less than " + index_text(range.end));
   }
 }
 

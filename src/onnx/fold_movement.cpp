@@ -282,6 +282,8 @@ FoldResult range(const FoldArguments& a) {
   const Tensor &start = a.in(0), &limit = a.in(1), &delta = a.in(2);
   if (start.size() != 1 || limit.size() != 1 || delta.size() != 1)
     throw InputError("start, limit and delta must be scalars");
+  if (limit.type != start.type || delta.type != start.type)
+    throw InputError("start, limit and delta must have one type");
   Tensor result{.type = start.type, .dims = {}, .data = {}};
   if (start.floating()) {
     const double s = start.data.floats[0], d = delta.data.floats[0], n = std::ceil((limit.data.floats[0] - s) / d);
