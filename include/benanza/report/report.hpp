@@ -11,12 +11,15 @@
 #include <benanza/results/machine.hpp>
 #include <benanza/results/results.hpp>
 
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace benanza {
+
+struct ModelLayers;
 
 /// A run that the results come from.
 struct RunSummary {
@@ -92,12 +95,19 @@ struct LayersReport {
   std::vector<SymbolicLayer> symbolic{};
   std::optional<KnownLayersReport> known{};
   [[nodiscard]] std::size_t unique() const { return layers.size() + symbolic.size(); }
+  /// Adds the models and layers of another report, as if it were one of all models.
+  void merge(LayersReport other);
   [[nodiscard]] std::int64_t total() const {
     std::int64_t sum = 0;
     for (const auto& model : models) sum += model.layers;
     return sum;
   }
 };
+
+/// Which nodes of a model count as its layers.
+enum class LayersForm : std::uint8_t { single, fused };
+/// The report of one model.
+[[nodiscard]] LayersReport make_layers_report(const ModelLayers& model, LayersForm form = LayersForm::single);
 
 struct TableOptions {
   bool all = false;  ///< every row, not only those that matter
