@@ -6,6 +6,9 @@
 #   oneDNN::oneDNN            the library
 #   oneDNN_FOUND              whether there is one that serves
 #   oneDNN_VERSION            its version, also of one that was refused
+#   oneDNN_LIBRARY_FILE       the file of the shared library, without symbolic links
+#   oneDNN_SONAME             the name by which programs load it
+#   oneDNN_HEADERS            the folder of its headers
 #   oneDNN_NOT_FOUND_MESSAGE  why there is none
 
 if(NOT oneDNN_FIND_VERSION)
@@ -24,8 +27,10 @@ if(dnnl_FOUND)
     add_library(oneDNN::oneDNN INTERFACE IMPORTED) # no alias: an export would name the target behind it
     target_link_libraries(oneDNN::oneDNN INTERFACE DNNL::dnnl)
   endif()
+  get_target_property(oneDNN_LIBRARY_FILE DNNL::dnnl LOCATION)
+  get_target_property(oneDNN_HEADERS DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)
 else()
-  find_library(oneDNN_LIBRARY dnnl)
+  find_library(oneDNN_LIBRARY NAMES dnnl libdnnl.so.3) # the second name is all that an install tree of Benanza has
   if(oneDNN_LIBRARY)
     get_filename_component(oneDNN_library_dir "${oneDNN_LIBRARY}" DIRECTORY)
   endif()
@@ -48,6 +53,8 @@ else()
       unset(oneDNN_INCLUDE_DIR CACHE)
     else()
       set(oneDNN_location "${oneDNN_LIBRARY}")
+      set(oneDNN_LIBRARY_FILE "${oneDNN_LIBRARY}")
+      set(oneDNN_HEADERS "${oneDNN_INCLUDE_DIR}")
       if(NOT TARGET oneDNN::oneDNN)
         add_library(oneDNN::oneDNN UNKNOWN IMPORTED)
         set_target_properties(oneDNN::oneDNN PROPERTIES IMPORTED_LOCATION "${oneDNN_LIBRARY}"
@@ -55,6 +62,11 @@ else()
       endif()
     endif()
   endif()
+endif()
+
+if(oneDNN_location)
+  file(REAL_PATH "${oneDNN_LIBRARY_FILE}" oneDNN_LIBRARY_FILE)
+  string(REGEX REPLACE "^([0-9]+).*" "libdnnl.so.\\1" oneDNN_SONAME "${oneDNN_VERSION}")
 endif()
 
 include(FindPackageHandleStandardArgs)
