@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite_flags.hpp"
 
+#include <benanza/detail/duration.hpp>
 #include <benanza/detail/field_text.hpp>
-#include <benanza/detail/parse_duration.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/data_type.hpp>
 

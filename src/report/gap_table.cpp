@@ -102,10 +102,7 @@ class Table {
   }
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(std::max(options_.width, 80)); }
   /// Prints a paragraph; lines after the first one are indented further.
-  void prose(const std::string& text, std::size_t indent = 0) {
-    const std::string lines = wrapped(text, width(), indent + 2);
-    out_ << lines.substr(std::min<std::size_t>(2, lines.size()));
-  }
+  void prose(const std::string& text, std::size_t indent = 0) { out_ << paragraph(text, width(), indent); }
   void below(const std::string& text) { out_ << wrapped(text, width(), 4); }
   /// `± 2.10 us`; `± < 1 us` if the file's clock has no finer ticks. Empty if the spread is not known.
   [[nodiscard]] std::string spread(const std::optional<Seconds>& uncertainty) const {

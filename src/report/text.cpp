@@ -67,4 +67,9 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
   return result;
 }
 
+std::string paragraph(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string lines = wrapped(text, width, indent + 2);
+  return lines.empty() ? lines : lines.substr(2);
+}
+
 }  // namespace benanza::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assertion.hpp"
 
-#include <benanza/detail/parse_duration.hpp>
+#include <benanza/detail/duration.hpp>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "measuring.hpp"
 #include "output.hpp"
 #include <benanza/bounds/layer_floor.hpp>
-#include <benanza/detail/parse_duration.hpp>
+#include <benanza/detail/duration.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/accompanied.hpp>

@@ -3,7 +3,7 @@
 
 #include "commands.hpp"
 #include "terminal.hpp"
-#include <benanza/detail/parse_duration.hpp>
+#include <benanza/detail/duration.hpp>
 #include <benanza/isolation/interrupt.hpp>
 #include <benanza/isolation/worker.hpp>
 #include <benanza/plan/backends.hpp>

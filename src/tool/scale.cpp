@@ -9,7 +9,7 @@
 #include "stored.hpp"
 #include "validators.hpp"
 #include <benanza/bounds/unit_shares.hpp>
-#include <benanza/detail/parse_duration.hpp>
+#include <benanza/detail/duration.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/scale_report.hpp>
 #include <benanza/results/machine_file.hpp>

@@ -1824,6 +1824,12 @@ class Cli(unittest.TestCase):
         raised = self.copy("mnist.json", "raised.json", ("machine/fma,threads=1/hot/Peak/f32", f"machine/{row}/hot/Peak/f32"))
         result = run("analyze", MNIST, "--results", raised, "--json", self.at / "bound.json")
         self.assertIn(f"  the f32 peak was raised to 100 GFLOP/s by\n    {row}\n", result.stdout)
+        long = row.replace("/w=", "/" + "long=1/" * 20 + "w=")
+        raised = self.copy("mnist.json", "long.json", ("machine/fma,threads=1/hot/Peak/f32", f"machine/{long}/hot/Peak/f32"))
+        shown = run("analyze", MNIST, "--results", raised).stdout
+        self.assertIn(f"  the f32 peak was raised to 100 GFLOP/s by\n    {long[:73]}...\n", shown)
+        self.assertLessEqual(max(map(len, shown.splitlines())), 80)
+        self.assertIn(f"    {long}\n", run("analyze", MNIST, "--results", raised, "--all").stdout)
         machine = json.loads((self.at / "bound.json").read_text())["machine"]
         self.assertEqual(machine["reached_by"], {"f32_flops_per_s": row, "memory_bytes_per_s": "read,threads=1"})
         self.assertNotIn("was raised", run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)

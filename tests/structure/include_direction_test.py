@@ -44,7 +44,7 @@ WRONG = [
     ("src/fusion/fuse.cpp", "#include <benanza/model/graph.hpp>", "fusion is pure computation"),
     ("src/bounds/bounds.cpp", "#include <benanza/results/results.hpp>", "bounds is pure computation"),
     ("src/gap/gap.cpp", "#include <simdjson.h>", "simdjson is seen only in"),
-    ("src/report/table.cpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
+    ("src/report/bound_table.cpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
     ("src/results/read.cpp", "#include <fmt/format.h>", "fmt is seen only in"),
     ("src/tool/main.cpp", "#  include <google/protobuf/message.h>", "protobuf is seen only in"),
     ("src/backend/native/relu.cpp", "#include <oneapi/dnnl/dnnl.hpp>", "oneDNN is seen only in"),

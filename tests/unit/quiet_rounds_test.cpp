@@ -63,7 +63,7 @@ TEST_CASE("a total of fewer than four common rounds is provisional, and no asser
   const Run three = session({{"relu", {10, 10, 10}}, {"softmax", {20, 20, 20}}});
   const Analysis a = analyzed(small_model(), {three});
   CHECK(a[RungName::library].bound->value == Approx(30e-6));
-  CHECK(a[RungName::library].doubt == "only 3 rounds that time all layers together were quiet, and a total takes 4");
+  CHECK(a[RungName::library].doubt == "of the rounds that time all layers together, 3 were quiet, and a total takes 4");
   CHECK(a.provisional());
   CHECK_FALSE(a.partial());
   Bound bound = a.bound(RungName::library);
@@ -79,7 +79,7 @@ TEST_CASE("a total of fewer than four common rounds is provisional, and no asser
 TEST_CASE("layers that sessions never timed together have a provisional total") {
   const Analysis a = analyzed(small_model(), {session({{"relu", eight(10)}}), session({{"softmax", eight(20)}})});
   CHECK(a[RungName::library].bound->value == Approx(30e-6));
-  CHECK(a[RungName::library].doubt == "only 0 rounds that time all layers together were quiet, and a total takes 4");
+  CHECK(a[RungName::library].doubt == "of the rounds that time all layers together, 0 were quiet, and a total takes 4");
 }
 
 TEST_CASE("a provisional total is corrected for the bias of a sum of low quantiles") {
@@ -154,7 +154,7 @@ TEST_CASE("a total that the rows of another model contradict is provisional unti
   const Analysis contended = analyzed(large_model(), {quiet_small, slow});
   const Rung& library = contended[RungName::library];
   CHECK(library.doubt ==
-        "all layers took 0.070000 ms when they were timed together, and 0.040000 ms in the quietest session of each");
+        "all layers took 0.07 ms when they were timed together, and 0.04 ms in the quietest session of each");
   CHECK(library.bound->value == Approx(40e-6));
   CHECK(library.bound->value * (1 - library.uncertainty) <= 35e-6);  // the quiet session below
   CHECK(analyzed(small_model(), {quiet_small, slow})[RungName::library].bound->value == Approx(30e-6));

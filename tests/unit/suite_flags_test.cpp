@@ -2,7 +2,7 @@
 #include "../../src/bench/suite_flags.hpp"
 
 #include "support/catch.hpp"
-#include <benanza/detail/parse_duration.hpp>
+#include <benanza/detail/duration.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>

@@ -11,5 +11,7 @@ namespace benanza::report {
 [[nodiscard]] std::string printable(std::string_view text);
 /// Printable, in lines of at most `width` columns, each after `indent` spaces; words are never broken.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+/// Wrapped, with lines after the first one indented by two more.
+[[nodiscard]] std::string paragraph(std::string_view text, std::size_t width, std::size_t indent);
 
 }  // namespace benanza::report

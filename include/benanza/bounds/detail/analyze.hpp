@@ -11,6 +11,7 @@
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/detail/timed_graph.hpp>
+#include <benanza/detail/duration.hpp>
 #include <benanza/detail/saturated.hpp>
 #include <benanza/model/model_layers.hpp>
 
@@ -39,7 +40,7 @@ inline std::vector<std::string> choices(const LayerGraph& graph, const FormPlan&
     const Choice& choice = graph.choices[c];
     std::string text = "'" + choice.node + "' (If):";
     for (std::size_t b = 0; b < choice.labels.size(); ++b) {
-      text += (b ? ", " : " ") + choice.labels[b] + " " + std::to_string(resolved.totals[c][b] * 1e3) + " ms";
+      text += (b ? ", " : " ") + choice.labels[b] + " " + milliseconds_text({resolved.totals[c][b]});
       if (b == resolved.taken[c]) text += " (in the bound)";
     }
     result.push_back(text);

@@ -10,6 +10,7 @@
 #include <benanza/bounds/detail/rung_sums.hpp>
 #include <benanza/bounds/detail/sample_table.hpp>
 #include <benanza/detail/confidence_interval.hpp>
+#include <benanza/detail/duration.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/results/comparison.hpp>
@@ -35,8 +36,8 @@ Rung rung_without_rounds(const SampleTable& table, const FormPlan& bound, const 
   Rung rung;
   rung.common_rounds = std::none_of(bound.parts.begin(), bound.parts.end(), has_row);
   if (!rung.common_rounds && times.of_sessions()) {
-    rung.doubt = "only " + std::to_string(times.session().most_rounds) +
-                 " rounds that time all layers together were quiet, and a total takes " + std::to_string(least_rounds);
+    rung.doubt = "of the rounds that time all layers together, " + std::to_string(times.session().most_rounds) +
+                 " were quiet, and a total takes " + std::to_string(least_rounds);
     return rung;
   }
   rung.bound = sum(table.p10, Figure::bound);
@@ -72,8 +73,8 @@ Rung rung_of_rounds(const SampleTable& table, const RowTimes& times, const Sum& 
   const Seconds summed = sum(table.p10, Figure::bound), quiet = sum(table.quiet, Figure::bound);
   if (summed > quiet * (1 + default_tolerance) &&
       summed * (1 - rung.uncertainty) > sum(table.quiet_at_most, Figure::bound))
-    rung.doubt = "all layers took " + std::to_string(summed.value * 1e3) + " ms when they were timed together, and " +
-                 std::to_string(quiet.value * 1e3) + " ms in the quietest session of each";
+    rung.doubt = "all layers took " + milliseconds_text(summed) + " when they were timed together, and " +
+                 milliseconds_text(quiet) + " in the quietest session of each";
   return rung;
 }
 

@@ -3,7 +3,7 @@
 //
 //   resnet50    batch 1, f32, 2 threads
 //   122 layers, 47 unique    4.09 GMAC    102 MB of weights
-//   measured 121  free 1  modelled 0  missing 0    (fused: 56 groups, missing 0)
+//   measured 121  free 1    fused: 56 groups
 //
 //     model floor                 28.0 ms  ██████████▊
 //     library fused               61.4 ms  █████████████████████████▉       ± 0.4 %
@@ -12,9 +12,9 @@
 //      share      time  count  of roof  layer                                   plan
 //     12.4 %   7.62 ms     x6     62 %  Conv 1x256x14x14, 256 of 3x3, +bias ... onednn brgconv:avx2
 #include "format.hpp"
-#include "known_layers.hpp"
 #include "plans.hpp"
 #include "sweep.hpp"
+#include "table_parts.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/report.hpp>
 #include <benanza/report/text.hpp>
@@ -46,29 +46,23 @@ std::string rung_label(RungName name) {
   return text;
 }
 
-std::string strong(const std::string& text, const TableOptions& options) {
-  return options.color ? "\033[1m" + text + "\033[0m" : text;
-}
-
 /// Without decimals from 10 % on, since they would say nothing about so rough an estimate.
 std::string plus_minus(double uncertainty) {
   return fmt::format(" ± {:.{}f} %", uncertainty * 100, uncertainty < 0.0995 ? 1 : 0);
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
+/// `measured 121  free 1    fused: 56 groups`; counts of zero are left out.
 void coverage_line(std::ostream& out, const Analysis& a) {
-  const auto counts = [](const Coverage& c) {
-    return fmt::format("measured {}  free {}  modelled {}  missing {}", c[Status::measured], c[Status::free],
-                       c[Status::modelled], c[Status::missing]);
+  const auto count = [](std::string_view name, std::int64_t number, std::string_view in_front) {
+    return number > 0 ? fmt::format("{}{} {}", in_front, name, number) : std::string{};
   };
-  out << counts(a.coverage)
-      << fmt::format("    (fused: {} groups, {} modelled, {} missing)\n", a.groups, a.coverage_fused[Status::modelled],
-                     a.coverage_fused[Status::missing]);
+  std::string line = fmt::format("measured {}", a.coverage[Status::measured]);
+  for (const auto status : {Status::free, Status::modelled, Status::missing})
+    line += count(enum_names(status)[static_cast<std::size_t>(status)], a.coverage[status], "  ");
+  line += fmt::format("    fused: {} group{}", a.groups, a.groups == 1 ? "" : "s");
+  for (const auto status : {Status::modelled, Status::missing})
+    line += count(enum_names(status)[static_cast<std::size_t>(status)], a.coverage_fused[status], ", ");
+  out << line << '\n';
 }
 
 void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
@@ -118,7 +112,8 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     out << fmt::format("  the rounds are of {}, the quietest session; the newest is of {}{}\n",
                        a.quietest->started.substr(0, 10), a.quietest->newest.substr(0, 10),
                        a.quietest->contested ? ":\n    another one decides which of them counts" : "");
-  if (a.provisional()) out << "  ~ provisional: " << a[RungName::library].doubt << "; run again to refine\n";
+  if (a.provisional())
+    out << paragraph("~ provisional: " + a[RungName::library].doubt + "; run again to refine", width_of(options), 2);
   else if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
 }
 
@@ -130,16 +125,17 @@ void ended_plans(std::ostream& out, const Analysis& a, const TableOptions& optio
                      a.ended.size() == 1 ? "" : "s", a.ended.size() == 1 ? "it" : "them");
   const std::size_t shown = options.all ? a.ended.size() : std::min(a.ended.size(), few);
   for (std::size_t i = 0; i < shown; ++i)
-    out << fmt::format("    {} {} {}\n      {}\n", a.ended[i].backend, clipped(a.ended[i].algorithm, 60),
-                       enum_names(CacheState{})[static_cast<std::size_t>(a.ended[i].cache)],
-                       clipped(describe(parse_layer(a.ended[i].signature)) + ": " + a.ended[i].reason, 110));
+    out << fmt::format("    {} {} {}\n", a.ended[i].backend, clipped(a.ended[i].algorithm, 60),
+                       enum_names(CacheState{})[static_cast<std::size_t>(a.ended[i].cache)])
+        << wrapped(clipped(describe(parse_layer(a.ended[i].signature)) + ": " + a.ended[i].reason, 300),
+                   width_of(options), 6);
   if (shown < a.ended.size()) out << fmt::format("    ({} more: --all)\n", a.ended.size() - shown);
 }
 
 /// What was executed, and its distance from the bound.
 void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness, const TableOptions& options) {
   if (!witness.given()) {
-    out << "  no witness: " << clipped(witness.refused, 300) << '\n';
+    out << paragraph("no witness: " + clipped(witness.refused, 300), width_of(options), 2);
     return;
   }
   const auto bound = witness.node_by_node ? std::nullopt : a[RungName::library_fused_resident].bound;
@@ -206,7 +202,8 @@ void floor_exceptions(std::ostream& out, const Analysis& a, const TableOptions& 
     const FloorException& each = a.floor_exceptions[i];
     std::string most = each.flops.value > 0 ? scaled(each.flops.value) + "FLOP" : "";
     if (each.bytes.value > 0) most += (most.empty() ? "" : ", ") + scaled(each.bytes.value) + "B";
-    out << fmt::format("  floor at most {} too high at '{}':\n    {}\n", most, clipped(each.node, 40), each.kind);
+    out << fmt::format("  floor at most {} too high at '{}':\n", most, clipped(each.node, 40))
+        << wrapped(each.kind, width_of(options), 4);
   }
   if (shown < a.floor_exceptions.size())
     out << fmt::format("    ({} more: --all)\n", a.floor_exceptions.size() - shown);
@@ -224,7 +221,7 @@ void dead_work(std::ostream& out, const Analysis& a, const TableOptions& options
     out << fmt::format("    {}FLOP in {} layer{}, first '{}'{}\n", scaled(work.flops.value), work.nodes.size(),
                        work.nodes.size() == 1 ? "" : "s", clipped(work.nodes.front(), 40),
                        work.readers.empty() ? ": nothing reads it" : ":");
-    for (const auto& reader : work.readers) out << "      " << clipped(reader, 110) << '\n';
+    for (const auto& reader : work.readers) out << wrapped(clipped(reader, 300), width_of(options), 6);
   }
   if (shown < a.dead.size()) out << fmt::format("    ({} more: --all)\n", a.dead.size() - shown);
 }
@@ -238,10 +235,10 @@ bool is_row(const std::string& reached_by) {
 }
 
 /// Ceilings that a row raised above all loops; peaks only for the types that this model has.
-void raised_ceilings(std::ostream& out, const Analysis& a) {
-  const auto line = [&out](const std::string& ceiling, const std::string& value, const std::string& reached_by) {
+void raised_ceilings(std::ostream& out, const Analysis& a, const TableOptions& options) {
+  const auto line = [&](const std::string& ceiling, const std::string& value, const std::string& reached_by) {
     if (is_row(reached_by))
-      out << fmt::format("  {} was raised to {} by\n    {}\n", ceiling, value, clipped(reached_by, 300));
+      out << fmt::format("  {} was raised to {} by\n", ceiling, value) << name_line(reached_by, options, 4);
   };
   const auto has = [&a](DataType type) {
     return std::any_of(a.rows.begin(), a.rows.end(),
@@ -317,7 +314,7 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
   const auto mark = [&](const LayerRow& row) { return is_disagreeing(row) ? '!' : is_doubtful(row) ? '~' : ' '; };
   const std::size_t shown = options.all ? fused.size() : std::min(fused.size(), rows_that_matter);
   const std::size_t fixed = 38;
-  const std::size_t rest = static_cast<std::size_t>(std::max(options.width, 80)) - fixed;
+  const std::size_t rest = width_of(options) - fixed;
   const std::size_t layer_width = options.all || options.width > 110 ? rest * 3 / 5 : rest - 15;
   out << fmt::format("   {:>6} {:>9} {:>6} {:>7}  {:<{}} {}\n", "share", "time", "count", "of roof", "layer",
                      layer_width, "plan");
@@ -372,47 +369,8 @@ void missing(std::ostream& out, const Analysis& a, const TableOptions& options) 
   if (!a.partial()) return;
   out << strong("partial: the bounds lack the following", options) << '\n';
   const std::size_t shown = options.all ? a.missing.size() : std::min<std::size_t>(a.missing.size(), 5);
-  for (std::size_t i = 0; i < shown; ++i) out << "  " << clipped(a.missing[i], 300) << '\n';
+  for (std::size_t i = 0; i < shown; ++i) out << item(a.missing[i], options, 2);
   if (shown < a.missing.size()) out << fmt::format("  ({} more: --all)\n", a.missing.size() - shown);
-}
-
-std::string sizes(std::int64_t batch, const std::map<std::string, std::int64_t>& dims) {
-  std::string text = fmt::format("batch {}", batch);
-  for (const auto& [key, value] : dims)
-    if (key != "batch" || value != batch) text += fmt::format(", {} {}", clipped(key, 30), value);
-  return text;
-}
-
-void write_layers(std::ostream& out, const LayerSet& layers, const TableOptions& options, std::size_t width) {
-  std::vector<const UniqueLayer*> unique;
-  for (const auto& [signature, layer] : layers.layers()) unique.push_back(&layer);
-  if (!options.all)
-    std::stable_sort(unique.begin(), unique.end(), [](const UniqueLayer* a, const UniqueLayer* b) {
-      return cost(a->layer).flops.value * static_cast<double>(a->count()) >
-             cost(b->layer).flops.value * static_cast<double>(b->count());
-    });
-  const std::size_t shown = options.all ? unique.size() : std::min<std::size_t>(unique.size(), 2 * rows_that_matter);
-  out << fmt::format("{:>6} {:>6} {:>9} {:>9} {:>8}  {}\n", "count", "models", "FLOPs", "bytes", "FLOP/B",
-                     options.all ? "signature" : "layer (by FLOPs over the set)");
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Cost c = cost(unique[i]->layer);
-    const std::string text =
-        options.all ? signature(unique[i]->layer).text() : clipped(describe(unique[i]->layer), width - 44);
-    out << fmt::format("{:>6} {:>6} {:>9} {:>9} {:>8.1f}  {}\n", unique[i]->count(), unique[i]->users.size(),
-                       scaled(c.flops.value), scaled(c.bytes().value), c.intensity(), text);
-  }
-  if (shown < unique.size()) out << fmt::format("({} more: --all)\n", unique.size() - shown);
-}
-
-void write_symbolic(std::ostream& out, const std::vector<SymbolicLayer>& layers, const TableOptions& options,
-                    std::size_t width) {
-  const std::size_t shown = options.all ? layers.size() : std::min<std::size_t>(layers.size(), 2 * rows_that_matter);
-  out << fmt::format("{:>6}  {:<20}  {}\n", "count", "model",
-                     options.all ? "signature" : "layer (in the file's order)");
-  for (std::size_t i = 0; i < shown; ++i)
-    out << fmt::format("{:>6}  {:<20}  {}\n", layers[i].user.count, clipped(layers[i].user.model, 20),
-                       options.all ? layers[i].signature : clipped(layers[i].words, width - 30));
-  if (shown < layers.size()) out << fmt::format("({} more: --all)\n", layers.size() - shown);
 }
 
 }  // namespace
@@ -448,10 +406,10 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
     ended_plans(out, a, options);
     floor_exceptions(out, a, options);
     dead_work(out, a, options);
-    raised_ceilings(out, a);
+    raised_ceilings(out, a, options);
     out << '\n';
     rows(out, a, options);
-    for (const auto& choice : a.choices) out << clipped(choice, 300) << '\n';
+    for (const auto& choice : a.choices) out << paragraph(clipped(choice, 300), width_of(options), 0);
     missing(out, a, options);
     if (report.training)
       for (const auto& answer : bound_answers(a)) out << wrapped(answer, 78, 2);
@@ -470,71 +428,6 @@ std::vector<std::string> warnings_of(const ResultDatabase& results) {
     for (const auto& warning : run.warnings)
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
   return warnings;
-}
-
-void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options) {
-  out << fmt::format("{:<28} {:>7} {:>7} {:>7} {:>6} {:>10} {:>9}\n", "model", "layers", "unique", "share", "groups",
-                     "MACs", "weights");
-  const auto is_swept = [&report](const ModelSummary& m) {
-    return std::any_of(report.models.begin(), report.models.end(), [&m](const ModelSummary& other) {
-      return other.file == m.file && (other.batch != m.batch || other.dims != m.dims);
-    });
-  };
-  for (const auto& m : report.models) {
-    if (is_swept(m)) out << sizes(m.batch, m.dims) << ":\n";
-    out << fmt::format(
-        "{:<28} {:>7} {:>7} {:>6.1f}% {:>6} {:>10} {:>9}\n", clipped(m.model, 28), m.layers, m.unique_layers,
-        m.layers ? 100.0 * static_cast<double>(m.unique_layers) / static_cast<double>(m.layers) : 0.0, m.groups,
-        m.open.empty() ? scaled(static_cast<double>(m.macs)) : "unknown", scaled(m.weights.value) + "B");
-    for (const auto& text : m.unknown) out << "  partial: " << clipped(text, 300) << '\n';
-    if (!m.open.empty()) out << "  FLOPs unknown: " << clipped(listed(m.open), 300) << " not bound\n";
-  }
-  const auto total = report.total();
-  out << strong(fmt::format("{:<28} {:>7} {:>7} {:>6.1f}%", fmt::format("{} models", report.models.size()), total,
-                            report.unique(),
-                            total ? 100.0 * static_cast<double>(report.unique()) / static_cast<double>(total) : 0.0),
-                options)
-      << "\n\n";
-  if (report.known) {
-    write_known_layers(out, report);
-    out << '\n';
-  }
-
-  const auto width = static_cast<std::size_t>(std::max(options.width, 80));
-  if (report.layers.size() > 0 || report.symbolic.empty()) write_layers(out, report.layers, options, width);
-  if (report.layers.size() > 0 && !report.symbolic.empty()) out << '\n';
-  if (!report.symbolic.empty()) write_symbolic(out, report.symbolic, options, width);
-}
-
-void write_table(std::ostream& out, const MachineReport& report, const TableOptions& options) {
-  const Machine& m = report.machine;
-  const std::string where =
-      m.is_device() ? m.affinity : fmt::format("{} core{} ({})", m.cores, m.cores == 1 ? "" : "s", m.affinity);
-  out << strong(m.device, options)
-      << fmt::format("\n{}, {}, {:.0f} GiB, {}\n", where, m.isa, m.memory.value / (1 << 30), m.system);
-  Bytes reported{}, in_front{};
-  for (const auto& cache : m.caches) {
-    out << fmt::format("  L{} {}B\n", cache.level, scaled(cache.total.value));
-    reported += cache.total;
-  }
-  for (const auto& row : report.ceilings)
-    if (row.quantity == CeilingQuantity::bandwidth("memory")) in_front = std::max(in_front, Bytes{row.in_front_bytes});
-  if (in_front > reported)
-    out << fmt::format("  caches hold {}B by measurement, more than is reported\n", scaled(in_front.value));
-  out << "\nbackends\n";
-  for (const auto& backend : report.backends)
-    out << fmt::format("  {:<10} {:<10} {}\n", backend.name, backend.version,
-                       backend.unavailable.empty() ? "available" : "not available: " + backend.unavailable);
-  for (const auto& warning : report.warnings) out << "warning: " << clipped(warning, 300) << '\n';
-  if (report.ceilings.empty()) return;
-  out << fmt::format("\n{:<20} {:>7} {:>12}  {}\n", "ceiling", "threads", "value", "reached by");
-  for (const auto& row : report.ceilings) {
-    const std::string value = row.quantity.kind == CeilingQuantity::Kind::timer
-                                  ? time_text({row.value})
-                                  : scaled(row.value) + std::string(row.quantity.unit());
-    out << fmt::format("{:<20} {:>7} {:>12}  {}\n", row.quantity.text(), row.threads, value,
-                       clipped(row.algorithm, 300));
-  }
 }
 
 }  // namespace benanza

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations as users write them on a command line.
+// Durations as users write them on a command line, and as sentences state them.
 #pragma once
 
 #include <benanza/error.hpp>
 #include <benanza/model/units.hpp>
 
+#include <array>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -30,6 +31,14 @@ namespace benanza::detail {
   if (error != std::errc{} || scale == 0 || !(number >= 0 && number < 1e9))
     throw UsageError("'" + std::string(text) + "' is not a duration, expected e.g. 60s, 500ms or 2min");
   return {number * scale};
+}
+
+/// In milliseconds with three significant digits: `0.0734 ms`.
+[[nodiscard]] inline std::string milliseconds_text(Seconds time) {
+  std::array<char, 32> digits{};
+  const auto [end, error] =
+      std::to_chars(digits.data(), digits.data() + digits.size(), time.value * 1e3, std::chars_format::general, 3);
+  return std::string(digits.data(), end) + " ms";
 }
 
 }  // namespace benanza::detail

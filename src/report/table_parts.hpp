@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts that the tables of bounds, layers and machines share.
+#pragma once
+
+#include "format.hpp"
+#include <benanza/report/report.hpp>
+#include <benanza/report/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace benanza::report {
+
+/// Bold on a terminal with colours.
+[[nodiscard]] inline std::string strong(const std::string& text, const TableOptions& options) {
+  return options.color ? "\033[1m" + text + "\033[0m" : text;
+}
+
+/// Columns that lines may fill.
+[[nodiscard]] inline std::size_t width_of(const TableOptions& options) {
+  return static_cast<std::size_t>(std::max(options.width, 80));
+}
+
+/// A name on a line of its own, after `indent` spaces: whole if all was asked for, else cut at the width.
+[[nodiscard]] inline std::string name_line(std::string_view name, const TableOptions& options, std::size_t indent) {
+  return std::string(indent, ' ') + (options.all ? printable(name) : clipped(name, width_of(options) - indent)) + '\n';
+}
+
+/// A sentence, wrapped, or the name of a layer, in one line.
+[[nodiscard]] inline std::string item(const std::string& text, const TableOptions& options, std::size_t indent) {
+  const bool is_name = text.find(' ') == std::string::npos;
+  return is_name ? name_line(text, options, indent) : paragraph(text, width_of(options), indent);
+}
+
+/// `batch 8, sequence 128`
+[[nodiscard]] inline std::string sizes(std::int64_t batch, const std::map<std::string, std::int64_t>& dims) {
+  std::string text = fmt::format("batch {}", batch);
+  for (const auto& [key, value] : dims)
+    if (key != "batch" || value != batch) text += fmt::format(", {} {}", clipped(key, 30), value);
+  return text;
+}
+
+}  // namespace benanza::report
