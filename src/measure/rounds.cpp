@@ -142,6 +142,35 @@ void Rounds::wait_until_near(int threads, Seconds most) {
     place_.host().pause(slice);
 }
 
+void Rounds::order(std::vector<Entry>& entries) {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.candidate->row.threads < b.candidate->row.threads; });
+}
+
+void Rounds::add_faster(std::vector<TuningTask>& tasks, std::vector<Entry>& entries) {
+  constexpr double margin = 1.05;  // the samples of the selection flatter the plan that it chose
+  const Sampler& sampler = place_.sampler();
+  std::map<std::pair<TuningTask*, CacheState>, double> best;  // by the rounds
+  for (const auto& [task, candidate] : entries) {
+    const double time = detail::quantile(round_times(*candidate, sampler, method_of(*candidate)), 0.1);
+    if (!std::isfinite(time)) continue;
+    const auto [at, is_first] = best.try_emplace({task, candidate->row.cache}, time);
+    at->second = std::min(at->second, time);
+  }
+  const std::size_t done = entries.front().candidate->rounds.size();
+  for (auto& task : tasks)
+    for (auto& candidate : task.candidates) {
+      const auto chosen = best.find({&task, candidate.row.cache});
+      if (candidate.chosen || !candidate.competes() || chosen == best.end()) continue;
+      const auto time = standing(candidate, sampler);
+      if (!time || time->value * margin >= chosen->second) continue;
+      candidate.chosen = true;
+      candidate.rounds.assign(done, std::nullopt);
+      entries.push_back({&task, &candidate});
+    }
+  order(entries);
+}
+
 void Rounds::run(std::vector<TuningTask>& tasks) {
   std::vector<Entry> entries;
   const Seconds cost = round_cost(tasks, place_.sampler());
@@ -149,9 +178,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
     for (auto& candidate : task.candidates)
       if (candidate.chosen && candidate.competes()) entries.push_back({&task, &candidate});
   if (entries.empty()) return;
-  // Rows of equal thread counts follow each other: fewer changes of threads, fewer readings of the sentinel.
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.candidate->row.threads < b.candidate->row.threads; });
+  order(entries);
 
   const double fitting = std::max(0.0, place_.remaining() / cost);
   const std::size_t planned =
@@ -162,6 +189,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
   Seconds group_start = start, paused{};
   for (std::size_t done = 0; done < most; ++done) {
     if (done >= wanted && done % group == 0 && uncertainty(tasks, done) <= wanted_uncertainty) break;
+    if (done == group) add_faster(tasks, entries);
     if (done > 0 && done % group == 0) {
       const Seconds before = place_.elapsed();
       pause(group_distance - (before - group_start));
@@ -266,16 +294,11 @@ std::optional<Measurement> finished_row(const Candidate& candidate, const Sample
     std::vector<Sample> contended = candidate.samples;
     for (const auto& sample : candidate.rounds)
       if (sample) contended.push_back(*sample);
-    sorted = detail::sorted_finite(times(contended, sampler, method, true));
+    const Undisturbed idle = undisturbed(contended, sampler, method);
+    sorted = detail::sorted_finite(idle.estimates);
     row.contended = !sorted.empty();
-    std::vector<double> at_least, at_most;
-    for (const auto& sample : contended) {
-      const auto [least, most] = undisturbed(sample, sampler, method);
-      at_least.push_back(least.value);
-      at_most.push_back(most.value);
-    }
-    if (row.contended) row.at_least = {detail::quantile(at_least, 0.1)};
-    if (row.contended) row.at_most = {detail::quantile(at_most, 0.1)};
+    if (row.contended) row.at_least = {detail::quantile(idle.at_least, 0.1)};
+    if (row.contended) row.at_most = {detail::quantile(idle.at_most, 0.1)};
   }
   if (sorted.empty()) return !row.measured() || row.samples > 0 ? std::optional(row) : std::nullopt;
   describe_timing(row, candidate, method);

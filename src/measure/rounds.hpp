@@ -37,6 +37,11 @@ class Rounds {
     TuningTask* task = nullptr;
     Candidate* candidate = nullptr;
   };
+  /// Entries of equal thread counts follow each other: fewer changes of threads, fewer readings of the sentinel.
+  static void order(std::vector<Entry>& entries);
+  /// Adds the plans that the selection saw take less time than the chosen ones take in rounds: contended samples may
+  /// have chosen a slower plan.
+  void add_faster(std::vector<TuningTask>& tasks, std::vector<Entry>& entries);
   /// Returns false if it was cut short.
   bool round(std::vector<Entry>& entries, std::size_t number);
   [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);

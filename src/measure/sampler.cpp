@@ -127,7 +127,7 @@ void Sampler::take(Sample& sample, std::int64_t calls) {
   if (!sample.disturbed) return;
   const Lost lost = host_.lost();
   sample.lost = {.longest = std::min(lost.longest, all) / static_cast<double>(calls),
-                 .all = lost.all / static_cast<double>(calls)};
+                 .all = std::min(lost.all, all * work_->plan->threads()) / static_cast<double>(calls)};
 }
 
 std::pair<Sample, std::int64_t> Sampler::first_sample(Seconds expected, bool just_called) {

@@ -42,29 +42,46 @@ Seconds time_by(const Method& method, const Sample& sample) {
   return by_other ? sample.window.other : sample.time;
 }
 
-std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler, const Method& method,
-                          bool contended) {
+std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler, const Method& method) {
   std::vector<double> result;
   for (const auto& sample : samples)
-    if (sampler.quiet(sample) != contended)
-      result.push_back((time_by(method, sample) - (contended ? sample.lost.longest : Seconds{})).value);
+    if (sampler.quiet(sample)) result.push_back(time_by(method, sample).value);
   return result;
 }
 
-std::pair<Seconds, Seconds> undisturbed(const Sample& sample, const Sampler& sampler, const Method& method) {
-  const Seconds time = time_by(method, sample);
-  const int threads = sample.before.kind->second;
-  return {std::max(Seconds{}, time - sample.lost.all) / sampler.slowdown(sample),
-          time - sample.lost.all / static_cast<double>(threads)};
+Undisturbed undisturbed(const std::vector<Sample>& samples, const Sampler& sampler, const Method& method) {
+  constexpr double little = 0.25, much = 0.5;  // shares of a sample's time
+  const auto lost = [&](const Sample& sample) { return sample.lost.longest / time_by(method, sample); };
+  double least = 1;
+  for (const auto& sample : samples)
+    if (!sampler.quiet(sample)) least = std::min(least, lost(sample));
+  Undisturbed result;
+  for (const auto& sample : samples) {
+    if (sampler.quiet(sample) || lost(sample) > std::max(little, least)) continue;
+    const Seconds time = time_by(method, sample);
+    const int threads = sample.before.kind->second;
+    const bool is_known = lost(sample) <= much;
+    result.estimates.push_back((is_known ? time - sample.lost.longest : time).value);
+    result.at_most.push_back((is_known ? time - sample.lost.all / static_cast<double>(threads) : time).value);
+    result.at_least.push_back(std::max(Seconds{}, time - sample.lost.all).value / sampler.slowdown(sample));
+  }
+  return result;
 }
 
 namespace {
 
 std::optional<Seconds> standing_by(const Method& method, const Candidate& candidate, const Sampler& sampler) {
   std::vector<double> counted = times(candidate.samples, sampler, method);
-  if (counted.empty()) counted = times(candidate.samples, sampler, method, true);
+  if (counted.empty()) counted = undisturbed(candidate.samples, sampler, method).estimates;
   if (counted.empty()) return candidate.row.p10.value > 0 ? std::optional(candidate.row.p10) : std::nullopt;
   return Seconds{detail::quantile(counted, 0.1)};
+}
+
+/// What a candidate whose samples are all contended takes at most; empty for another one.
+std::optional<Seconds> at_most(const Candidate& candidate, const Sampler& sampler) {
+  if (!times(candidate.samples, sampler).empty()) return std::nullopt;
+  const std::vector<double> most = undisturbed(candidate.samples, sampler).at_most;
+  return most.empty() ? std::nullopt : std::optional(Seconds{detail::quantile(most, 0.1)});
 }
 
 }  // namespace
@@ -98,11 +115,12 @@ void drop_losers(TuningTask& task, double margin, const Sampler& sampler) {
     const auto time = candidate.competes() ? standing(candidate, sampler) : std::nullopt;
     seen.push_back(time ? std::optional(std::pair(time->value, counted(candidate, sampler)->value)) : std::nullopt);
     if (!time) continue;
-    whole[candidate.row.cache].lower(seen.back()->first, candidate.row.threads);
-    without[candidate.row.cache].lower(seen.back()->second, candidate.row.threads);
+    const double more = at_most(candidate, sampler).value_or(*time).value - time->value;
+    whole[candidate.row.cache].lower(seen.back()->first + more, candidate.row.threads);
+    without[candidate.row.cache].lower(seen.back()->second + more, candidate.row.threads);
     if (!candidate.only_distant(sampler)) continue;
-    distant_whole[candidate.row.cache].lower(seen.back()->first, candidate.row.threads);
-    distant_without[candidate.row.cache].lower(seen.back()->second, candidate.row.threads);
+    distant_whole[candidate.row.cache].lower(seen.back()->first + more, candidate.row.threads);
+    distant_without[candidate.row.cache].lower(seen.back()->second + more, candidate.row.threads);
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     Candidate& candidate = task.candidates[i];

@@ -95,13 +95,20 @@ struct Method {
 /// A sample's time by that method, or by the other one if that method gave none.
 [[nodiscard]] Seconds time_by(const Method& method, const Sample& sample);
 
-/// Times of the samples that count; with `contended`, of those that do not, without what the thread that waited longest
-/// lost.
+/// Times of the samples that count.
 [[nodiscard]] std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler,
-                                        const Method& method = {}, bool contended = false);
-/// What a contended sample would have taken on an idle machine at least, which includes its slowdown, and at most.
-[[nodiscard]] std::pair<Seconds, Seconds> undisturbed(const Sample& sample, const Sampler& sampler,
-                                                      const Method& method);
+                                        const Method& method = {});
+
+/// What contended samples would have taken on an idle machine.
+struct Undisturbed {
+  std::vector<double> estimates{};  ///< without what the thread that waited longest lost
+  std::vector<double> at_least{};   ///< without all that was lost, and without the slowdown
+  std::vector<double> at_most{};    ///< if all threads waited at the same time
+};
+/// Of the samples that do not count. How long threads waited is known roughly, so a sample that lost much says little:
+/// it is left out if another one lost less, and if it lost more than half of its time, only the whole is known.
+[[nodiscard]] Undisturbed undisturbed(const std::vector<Sample>& samples, const Sampler& sampler,
+                                      const Method& method = {});
 /// The time of a candidate's call so far: the first decile of its samples that count, otherwise of all its samples,
 /// otherwise the time in the database.
 [[nodiscard]] std::optional<Seconds> standing(const Candidate& candidate, const Sampler& sampler);
@@ -109,7 +116,8 @@ struct Method {
 [[nodiscard]] std::optional<Seconds> counted(const Candidate& candidate, const Sampler& sampler);
 
 /// In each cache state, drops candidates that are slower than `margin` times the best and also do more than `margin`
-/// times the least work (threads x time), both with launches and without. They remain as rows.
+/// times the least work (threads x time), both with launches and without. They remain as rows. The best counts with the
+/// most that it may take if all its samples are contended.
 void drop_losers(TuningTask& task, double margin, const Sampler& sampler);
 /// Marks two winners in each cache state: the candidate with the least time as a bound counts it, without launches, and
 /// the one with the least time including launches, which is what to expect and to advise. With a clock, launches are

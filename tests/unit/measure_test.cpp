@@ -364,6 +364,35 @@ TEST_CASE("a row that was preempted in each sample has the time without what its
   CHECK(only.at_most.value == Approx(0.005));  // with one thread, all that was waited is lost
 }
 
+TEST_CASE("a plan whose samples lost nearly all of their time is not taken for the fastest") {
+  FakeHost host;
+  int windows = 0;
+  host.preempted = [&](double, double) {
+    host.lost_longest = host.lost_all = ++windows % 3 == 0 ? 0.99 : 0.1;
+    return true;
+  };
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "slow", .seconds = 0.02}, {.name = "fast", .seconds = 0.012}});
+  const auto rows = run(host, {backend});
+  CHECK_FALSE(row(rows, "fast,threads=1").rounds_s.empty());
+  CHECK(row(rows, "slow,threads=1").rounds_s.empty());
+  CHECK(row(rows, "fast,threads=1").p10.value == Approx(0.012 * 0.9));
+}
+
+TEST_CASE("a plan that was faster in the selection than the chosen one is in rounds joins the rounds") {
+  FakeHost host;
+  // In the selection, the slow plan seems to lose a quarter of its time, and so to be the fastest.
+  int slow_windows = 0;
+  host.lost_longest = host.lost_all = 0.24;
+  host.preempted = [&](double from, double to) { return to - from > 0.018 && ++slow_windows <= 40; };
+  const auto backend = std::make_shared<FakeBackend>(
+      host, std::vector<FakePlan>{{.name = "slow", .seconds = 0.02}, {.name = "fast", .seconds = 0.016}});
+  const auto rows = run(host, {backend});
+  const auto& fast = row(rows, "fast,threads=1");
+  REQUIRE(valid(fast.rounds_s) > 20);
+  CHECK(fast.p10.value == Approx(0.016));
+}
+
 TEST_CASE("samples of a slow phase do not count, however tight they are") {
   FakeHost host;
   // 1.7 times slower for 2 s out of every 4 s: longer than a round can wait.
