@@ -324,6 +324,7 @@ void Tuner::run(std::vector<TuningTask>& tasks, Seconds until) {
     claims = claims - claim(*task);
     choose(*task, place_.sampler());
     round_of_tried += round_cost(std::span(task, 1), place_.sampler());
+    if (task == open.back()) place_.keep_at_once();  // the first time at which no layer lacks a row
     place_.keep(tasks);
   }
   until = end_of_visits(tasks, open, until);

@@ -56,6 +56,8 @@ class Workplace {
   /// Passes the rows so far to `MeasureOptions::keep`, at most every `keep_interval`, and so rarely that this takes no
   /// more than a fiftieth of the session. After a failure, it is not tried again.
   void keep(std::span<const TuningTask> tasks);
+  /// The next `keep` passes the rows, however recent the last ones are.
+  void keep_at_once() { next_keep_ = {}; }
   static constexpr Seconds keep_interval{5};
   /// Rows with the usual times of readings of the memory in this session, if there were enough of them.
   [[nodiscard]] std::vector<CeilingRow> usual_memory() const;

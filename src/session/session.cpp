@@ -122,7 +122,10 @@ Measured Session::measure_missing(std::span<const ModelLayers> models, const Bou
   MissingLayers missing = missing_layers(database_, models, question, options.again, retry);
   BoundOptions with_budget = options;
   with_budget.budget = options.budget.value_or(default_budget(models));
-  Measured result = measure_layers(missing.layers, missing.name, with_budget, std::move(missing.earlier));
+  std::function<void(const Run&)> rows_so_far;
+  if (options.so_far && models.size() == 1)
+    rows_so_far = [&](const Run& rows) { tell(models.front(), rows, options.so_far); };
+  Measured result = measure(missing.layers, missing.name, with_budget, std::move(missing.earlier), rows_so_far);
   const auto tuned = std::count_if(missing.layers.begin(), missing.layers.end(),
                                    [](const bench::Wanted& entry) { return entry.known.empty(); });
   result.known = missing.needed - static_cast<std::size_t>(tuned);
@@ -130,8 +133,22 @@ Measured Session::measure_missing(std::span<const ModelLayers> models, const Bou
   return result;
 }
 
+void Session::tell(const ModelLayers& model, const Run& rows_so_far,
+                   const std::function<void(const Analysis&)>& receive) const {
+  ResultDatabase now = database_;
+  now.add(rows_so_far);
+  const Analysis analysis =
+      benanza::analyze(model, now.select(machine_, versions_, options_.accept), analysis_options_);
+  if (!analysis.partial()) receive(analysis);
+}
+
 Measured Session::measure_layers(std::span<const bench::Wanted> layers, const std::string& name,
                                  const BoundOptions& options, std::vector<Measurement> earlier) {
+  return measure(layers, name, options, std::move(earlier), {});
+}
+
+Measured Session::measure(std::span<const bench::Wanted> layers, const std::string& name, const BoundOptions& options,
+                          std::vector<Measurement> earlier, const std::function<void(const Run&)>& rows_so_far) {
   Measured result{.layers = layers.size()};
   if (layers.empty()) return result;
   RunFile file(name, options_.database);
@@ -146,7 +163,14 @@ Measured Session::measure_layers(std::span<const bench::Wanted> layers, const st
                                         .progress = options.progress,
                                         .metrics = options_.metrics,
                                         .stop = options.stop};
-  if (!selected.empty()) measure_options.keep = [&](const Run& so_far) { file.keep(so_far, selected); };
+  measure_options.keep = [&](const Run& so_far) {
+    if (!selected.empty()) file.keep(so_far, selected);
+    if (!rows_so_far) return;
+    std::set<std::string> timed;
+    for (const auto& row : so_far.rows)
+      if (row.measured() && selected.contains(row.signature)) timed.insert(row.signature);
+    if (timed == selected) rows_so_far(so_far);
+  };
   measure_options.keep_failed = [&](std::string_view reason) {
     warn("not kept while measuring: " + std::string(reason));
   };

@@ -3,6 +3,7 @@
 
 #include "commands.hpp"
 #include "terminal.hpp"
+#include <benanza/bounds/sweep.hpp>
 #include <benanza/detail/duration.hpp>
 #include <benanza/isolation/interrupt.hpp>
 #include <benanza/isolation/worker.hpp>
@@ -10,6 +11,9 @@
 #include <benanza/plan/choose_backends.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
 
 namespace benanza::tool {
 
@@ -30,11 +34,26 @@ Session open_session(const MeasuringOptions& options, bool quiet) {
   return Session::open(std::move(session));
 }
 
+namespace {
+
+/// `library fused resident 28.7 ms ~`
+std::string headline_text(const Analysis& analysis) {
+  const RungName rung = headline(analysis);
+  if (!analysis[rung].bound) return {};
+  std::string name(enum_names(rung)[static_cast<std::size_t>(rung)]);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return fmt::format("{} {:.3g} ms{}", name, analysis[rung].bound->value * 1e3,
+                     analysis[rung].provisional() ? " ~" : "");
+}
+
+}  // namespace
+
 Outcome watched(const Session& session, bool quiet, BoundOptions options,
                 const std::function<Measured(const BoundOptions&)>& measure) {
   const bench::InterruptWatch interrupt;
   terminal::ProgressBar bar(quiet);
   options.progress = [&](const bench::Progress& progress) { bar.show(progress); };
+  if (!quiet) options.so_far = [&](const Analysis& so_far) { bar.note(headline_text(so_far)); };
   options.stop = interrupt.stop_token();
   Outcome result{measure(options)};
   result.interrupted = interrupt.exit_code();

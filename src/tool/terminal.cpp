@@ -45,23 +45,30 @@ void warn(const std::string& text) { say("warning: " + text); }
 
 void suggest(const std::string& command) { print("try: " + command); }
 
-ProgressBar::ProgressBar(bool quiet) : enabled_(!quiet && isatty(STDERR_FILENO)) {}
+ProgressBar::ProgressBar(bool quiet) : quiet_(quiet), redraws_(isatty(STDERR_FILENO)) {}
 
 ProgressBar::~ProgressBar() {
   if (!last_.empty()) std::fputs("\r\033[K", stderr);
 }
 
 void ProgressBar::show(const bench::Progress& progress) {
-  if (!enabled_) return;
+  if (quiet_) return;
+  const double left = std::max(0.0, progress.remaining.value);
+  if (!redraws_) {
+    constexpr Seconds interval{10};
+    if (progress.elapsed - last_line_ < interval) return;
+    last_line_ = progress.elapsed;
+    return print(fmt::format("benanza: {} {} of {}, {:.0f} s left{}", progress.phase, progress.done, progress.total,
+                             left, so_far_.empty() ? "" : "; so far " + so_far_));
+  }
   constexpr int cells = 20;
   const double done = progress.total ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
   const int full = static_cast<int>(done * cells);
-  std::string line = fmt::format("{:<8} [{}{}] {}/{}  {:.0f} s left  ", progress.phase,
-                                 std::string(static_cast<std::size_t>(full), '#'),
-                                 std::string(static_cast<std::size_t>(cells - full), '.'), progress.done,
-                                 progress.total, std::max(0.0, progress.remaining.value));
+  std::string line = fmt::format(
+      "{:<8} [{}{}] {}/{}  {:.0f} s left  ", progress.phase, std::string(static_cast<std::size_t>(full), '#'),
+      std::string(static_cast<std::size_t>(cells - full), '.'), progress.done, progress.total, left);
   const auto room = static_cast<std::size_t>(std::max(0, columns(STDERR_FILENO) - 1));
-  line += report::printable(progress.what);
+  line += so_far_.empty() ? report::printable(progress.what) : so_far_;
   line = line.substr(0, room);
   if (line == last_) return;
   std::fprintf(stderr, "\r\033[K%s", line.c_str());

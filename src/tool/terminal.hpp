@@ -5,6 +5,7 @@
 #include <benanza/measure/measure.hpp>
 
 #include <string>
+#include <utility>
 
 namespace benanza::tool::terminal {
 
@@ -21,7 +22,7 @@ void warn(const std::string& text);
 /// Suggests another command.
 void suggest(const std::string& command);
 
-/// One line on stderr, redrawn in place; nothing if stderr is not a terminal.
+/// One line on stderr, redrawn in place. If stderr is not a terminal, a line every ten seconds.
 class ProgressBar {
  public:
   explicit ProgressBar(bool quiet);
@@ -29,9 +30,14 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   void show(const bench::Progress& progress);
+  /// What is known of the result so far, as a few words; it stands in every line from now on.
+  void note(std::string so_far) { so_far_ = std::move(so_far); }
 
  private:
-  bool enabled_;
+  bool quiet_;
+  bool redraws_;  ///< a terminal
+  Seconds last_line_{};
+  std::string so_far_{};
   std::string last_{};
 };
 

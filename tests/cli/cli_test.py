@@ -1893,6 +1893,11 @@ class Cli(unittest.TestCase):
         os.close(shown)
         return process.returncode, errors
 
+    def test_progress_shows_the_bound_as_soon_as_every_layer_has_a_time(self):
+        number = re.compile(r"s left  library fused (resident )?\d[\d.]* ms")
+        returncode, errors = self.stopped(self.at / "results", signal.SIGINT, number.search)
+        self.assertEqual(returncode, 130, errors)
+
     def test_interrupt_keeps_what_was_measured(self):
         database = self.at / "results"
         for number, sign, code in ((1, signal.SIGINT, 130), (2, signal.SIGTERM, 143)):

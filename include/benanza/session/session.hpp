@@ -62,6 +62,9 @@ struct BoundOptions {
   std::optional<Seconds> budget{};  ///< time for measuring; if empty, `default_budget` of the models
   Again again = Again::nothing;
   std::function<void(const bench::Progress&)> progress{};
+  /// Receives the analysis of the model by the rows so far, every few seconds, if there is only one model and no layer
+  /// of it lacks a time. It must return soon, since the machine is being measured.
+  std::function<void(const Analysis& so_far)> so_far{};
   /// If a stop is requested, measuring ends early; what was measured is kept and analysed.
   std::stop_token stop{};
 };
@@ -112,6 +115,11 @@ class Session {
 
  private:
   Session() = default;
+  /// Gives `receive` an analysis of the model with these rows.
+  void tell(const ModelLayers& model, const Run& rows_so_far,
+            const std::function<void(const Analysis&)>& receive) const;
+  Measured measure(std::span<const bench::Wanted> layers, const std::string& name, const BoundOptions& options,
+                   std::vector<Measurement> earlier, const std::function<void(const Run&)>& rows_so_far);
   /// Finds `machine_` and `versions_`.
   void find_machine();
   void warn(const std::string& text) const {
