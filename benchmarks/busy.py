@@ -5,13 +5,13 @@
   benchmarks/busy.py QUIET.json [--models MODEL.onnx...] [--kinds loops,one,memory,compiler,quota] [--budget 45s]
 
 QUIET.json: a document of `benanza bound --json` of the same models, measured on this machine while it was idle. For each model and each kind of
-disturbance, `benanza bound` measures with an empty database while the disturbance runs. Kinds:
+disturbance, `benanza bound` measures with an empty database and as many threads while the disturbance runs. Kinds:
 
   loops     an endless loop on every processor
   one       an endless loop on the last processor
   memory    a process that copies 256 MiB in a loop
   compiler  a C++ compiler that compiles a large source in a loop
-  quota     a control group that grants half a processor (needs root)
+  quota     a control group that grants half a processor (needs root, and a QUIET.json of `--threads 1`)
 
 Prints, for `library_fused`, the quiet value, the busy one with its interval, their ratio, and whether the interval contains the quiet value. The last
 lines count, for each kind, how many values are within 15 % and how many intervals contain the quiet value. Exit code 1 if fewer than nine of ten do.
@@ -30,6 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "build" / "release" / "benanza"
 RUNG = "library_fused"
 WANTED_DISTANCE, WANTED_SHARE = 0.15, 0.9
+GROUPS = pathlib.Path("/sys/fs/cgroup")
 LOOP = "while True: pass"
 COPY = "a = bytearray(1 << 28)\nb = memoryview(bytearray(1 << 28))\nwhile True: a[:] = b"
 SOURCE = "#include <regex>\n#include <map>\nstd::map<std::string, std::regex> a;\n"
@@ -60,9 +61,10 @@ def disturbance(kind, folder):
         source.write_text(SOURCE)
         children = [child("sh", "-c", f"while true; do c++ -O2 -c {source} -o {folder}/source.o; done")]
     elif kind == "quota":
-        group = pathlib.Path("/sys/fs/cgroup/benanza-busy")
+        unified = (GROUPS / "cgroup.controllers").exists()  # control groups of version 2
+        group = (GROUPS if unified else GROUPS / "cpu") / "benanza-busy"
         group.mkdir(exist_ok=True)
-        (group / "cpu.max").write_text("50000 100000")
+        (group / ("cpu.max" if unified else "cpu.cfs_quota_us")).write_text("50000 100000" if unified else "50000")
         prefix = ["sh", "-c", f"echo $$ > {group}/cgroup.procs && exec \"$@\"", "sh"]
     try:
         yield prefix
@@ -74,10 +76,10 @@ def disturbance(kind, folder):
             group.rmdir()
 
 
-def measure(model, kind, budget):
+def measure(model, kind, budget, threads):
     with tempfile.TemporaryDirectory() as folder, disturbance(kind, pathlib.Path(folder)) as prefix:
         result = pathlib.Path(folder) / "bound.json"
-        command = [*prefix, PROGRAM, "bound", model, "--database", pathlib.Path(folder) / "results", "--budget", budget, "--quiet", "--json", result]
+        command = [*prefix, PROGRAM, "bound", model, "--database", pathlib.Path(folder) / "results", "--budget", budget, "--threads", threads, "--quiet", "--json", result]
         subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
         return json.loads(result.read_text())["models"][0]
 
@@ -86,23 +88,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("quiet")
     parser.add_argument("--models", nargs="+")
-    parser.add_argument("--kinds", default="loops,one,memory,compiler,quota")
+    parser.add_argument("--kinds", default="loops,one,memory,compiler")
     parser.add_argument("--budget", default="45s")
     arguments = parser.parse_args()
-    quiet = {model["model"]: model for model in json.loads(pathlib.Path(arguments.quiet).read_text())["models"]}
-    models = arguments.models or [model["file"] for model in quiet.values()]
+    quiet = json.loads(pathlib.Path(arguments.quiet).read_text())["models"]
+    by_file = {pathlib.Path(model["file"]).stem: model for model in quiet}
+    models = arguments.models or [model["file"] for model in quiet]
     good = True
     for kind in arguments.kinds.split(","):
         near = held = count = 0
         for file in models:
-            model = measure(file, kind, arguments.budget)
-            expected, bound = quiet[model["model"]]["bounds_ms"][RUNG], model["bounds_ms"][RUNG]
+            before = by_file[pathlib.Path(file).stem]
+            model = measure(file, kind, arguments.budget, before["threads"])
+            expected, bound = before["bounds_ms"][RUNG], model["bounds_ms"][RUNG]
             count += 1
             if bound is None or expected is None:
                 print(f"{kind:9} {model['model'][:26]:26} no value: {model['missing'][:1]}", flush=True)
                 continue
             half = model["uncertainty"][RUNG]
-            of_quiet = quiet[model["model"]]["uncertainty"][RUNG]
+            of_quiet = before["uncertainty"][RUNG]
             contains = abs(bound - expected) <= (half ** 2 * bound ** 2 + of_quiet ** 2 * expected ** 2) ** 0.5
             near += abs(bound / expected - 1) <= WANTED_DISTANCE
             held += contains
