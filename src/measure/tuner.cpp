@@ -44,9 +44,11 @@ const Candidate* hotter(const TuningTask& task, const Candidate& candidate) {
 
 }  // namespace
 
-void Tuner::admit(TuningTask& task, Seconds until) {
-  finder_.find_candidates(task);
-  drop_losers(task, first_margin, place_.sampler());  // by the results of an earlier try of the session
+void Tuner::admit(TuningTask& task, Seconds until, Pass pass) {
+  if (task.candidates.empty()) {
+    finder_.find_candidates(task);
+    drop_losers(task, first_margin, place_.sampler());  // by the results of an earlier try of the session
+  }
   if (std::none_of(task.candidates.begin(), task.candidates.end(),
                    [](const Candidate& candidate) { return candidate.competes(); }))
     return;
@@ -62,6 +64,8 @@ void Tuner::admit(TuningTask& task, Seconds until) {
   }
   const int most_threads = finder_.thread_counts().back();
   std::map<std::pair<CacheState, int>, int> tried;  // how many candidates
+  for (const auto& candidate : task.candidates)
+    if (candidate.was_tried()) ++tried[{candidate.row.cache, candidate.row.threads}];
   for (const bool last_resorts : {false, true}) {
     const bool others_were_tried =
         last_resorts && std::any_of(tried.begin(), tried.end(), [](const auto& entry) { return entry.second > 0; });
@@ -71,11 +75,14 @@ void Tuner::admit(TuningTask& task, Seconds until) {
         int& count = tried[{cache, *threads}];
         int least = 1;  // this many are tried even if time is over
         for (Candidate* candidate : best_first(task, cache, *threads, last_resorts, place_.sampler(), related_)) {
+          if (candidate->was_tried()) continue;
+          const Candidate* hot = cache == CacheState::hot ? nullptr : hotter(task, *candidate);
+          if (hot != nullptr && hot->competes() && !hot->was_tried() && hot->row.samples == 0) continue;  // not yet
           const bool tried_earlier = candidate->row.samples > 0;
           // A further session must try something new, even if its budget is as short as the first one's.
           if (tried_earlier && cache == CacheState::hot && *threads == most_threads) least = 2;
           if (count >= (tried_earlier ? 1 : least) && place_.over(until)) {
-            const Candidate* hot = cache == CacheState::hot ? nullptr : hotter(task, *candidate);
+            if (pass == Pass::likely) break;
             if (tried_earlier || (hot != nullptr && !hot->row.measured()))
               candidate->plan.reset();  // its earlier row remains, or the row of the plan in the caches says why
             else if (others_were_tried)
@@ -85,8 +92,8 @@ void Tuner::admit(TuningTask& task, Seconds until) {
             continue;
           }
           if (cache == CacheState::hot) try_out(task, *candidate, expected, until);
-          else try_colder(task, *candidate, hotter(task, *candidate), expected, until);
-          if (!candidate->visits.empty() || candidate->row.status == RowStatus::slower) ++count;
+          else try_colder(task, *candidate, hot, expected, until);
+          if (candidate->was_tried()) ++count;
         }
         drop_after_first(task, until);
       }
@@ -305,28 +312,33 @@ void Tuner::run(std::vector<TuningTask>& tasks, Seconds until) {
   std::stable_sort(open.begin(), open.end(),
                    [](const TuningTask* a, const TuningTask* b) { return importance(*a) > importance(*b); });
 
-  const std::size_t total = open.size() * visits;
+  const std::size_t total = open.size() * (visits + 1);
   std::size_t done = 0;
   // Each layer gets time in proportion to the expected time of its calls, and at least one plan is tried, even at the
   // cost of rounds: a layer without a row makes every total partial. Layers later in the order get the time that is
   // left.
-  Seconds claims{};
-  for (const auto* task : open) claims += claim(*task);
-  const Seconds all_claims = claims, round_of_known = round_cost(tasks, place_.sampler());
-  Seconds round_of_tried{};
-  for (auto* task : open) {
-    if (place_.over(place_.options().budget)) break;
-    place_.report("select", done++, total, place_.remaining(), task->signature);
-    const double tried = (all_claims - claims) / all_claims;
-    const Seconds round = round_of_known + (tried > 0 ? round_of_tried / tried : Seconds{});
-    const Seconds left = std::max(Seconds{}, std::min(until, start_of_rounds(round)) - place_.elapsed());
-    admit(*task, place_.elapsed() + left * (claim(*task) / claims));
-    claims = claims - claim(*task);
-    choose(*task, place_.sampler());
-    round_of_tried += round_cost(std::span(task, 1), place_.sampler());
-    if (task == open.back()) place_.keep_at_once();  // the first time at which no layer lacks a row
-    place_.keep(tasks);
-  }
+  const Seconds round_of_known = round_cost(tasks, place_.sampler());
+  const auto admit_all = [&](Pass pass, Seconds end) {
+    Seconds claims{}, round_of_tried{};
+    for (const auto* task : open) claims += claim(*task);
+    const Seconds all_claims = claims;
+    for (auto* task : open) {
+      if (place_.over(place_.options().budget) && task->candidates.empty()) break;
+      place_.report("select", done++, total, place_.remaining(), task->signature);
+      const double tried = (all_claims - claims) / all_claims;
+      const Seconds round = round_of_known + (tried > 0 ? round_of_tried / tried : Seconds{});
+      const Seconds left = std::max(Seconds{}, std::min(end, start_of_rounds(round)) - place_.elapsed());
+      admit(*task, place_.elapsed() + left * (claim(*task) / claims), pass);
+      claims = claims - claim(*task);
+      choose(*task, place_.sampler());
+      round_of_tried += round_cost(std::span(task, 1), place_.sampler());
+      place_.keep(tasks);
+    }
+  };
+  const Seconds start = place_.elapsed();
+  admit_all(Pass::likely, start + (until - start) * likely_share);
+  place_.keep_at_once();  // no layer lacks a row now
+  admit_all(Pass::all, until);
   until = end_of_visits(tasks, open, until);
   for (std::size_t v = 1; v < visits; ++v) {
     Seconds once{};

@@ -8,6 +8,7 @@
 #include "related_times.hpp"
 #include "workplace.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -22,6 +23,8 @@ class Tuner {
   /// A candidate is clearly slower, and dropped, if it takes this many times as long as the best: after one sample, and
   /// after a visit.
   static constexpr double first_margin = 2, later_margin = 1.25;
+  /// The share of the time for selection in which each layer gets a time of its most likely plans.
+  static constexpr double likely_share = 0.4;
   /// Visits leave time for this many rounds, if one sample of each candidate does.
   static constexpr int rounds_to_come = 40;
   /// Selection ends early enough for this many rounds: twice as many as a total needs (docs/measuring.md, "Two
@@ -41,8 +44,13 @@ class Tuner {
   void run(std::vector<TuningTask>& tasks, Seconds until);
 
  private:
+  /// Candidates are visited first in two passes over the layers, so that each layer has a time early.
+  enum class Pass : std::uint8_t {
+    likely,  ///< those that come first in the order, until the layer's time is over
+    all      ///< the others; those for which there is no time are excluded
+  };
   /// The first visit of all candidates, or as many as time allows, but at least one per cache state and thread count.
-  void admit(TuningTask& task, Seconds until);
+  void admit(TuningTask& task, Seconds until, Pass pass);
   /// The first visit, with everything in the caches: the candidate is checked, dropped at once if that call and its
   /// repetition show it to be slow, and timed otherwise. `until`: when the layer's time is over.
   void try_out(TuningTask& task, Candidate& candidate, const std::vector<Expected>& expected, Seconds until);

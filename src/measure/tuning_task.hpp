@@ -36,6 +36,8 @@ struct Candidate {
 
   /// Still a candidate: has a plan and is not excluded.
   [[nodiscard]] bool competes() const { return plan != nullptr && row.measured(); }
+  /// Whether it was timed, or one call showed that it is slower.
+  [[nodiscard]] bool was_tried() const { return !visits.empty() || row.status == RowStatus::slower; }
   /// Whether its threads were far from each other in each of its samples; near each other, it may be faster.
   [[nodiscard]] bool only_distant(const Sampler& sampler) const {
     return !samples.empty() &&

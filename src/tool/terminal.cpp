@@ -61,7 +61,7 @@ void ProgressBar::show(const bench::Progress& progress) {
     return print(fmt::format("benanza: {} {} of {}, {:.0f} s left{}", progress.phase, progress.done, progress.total,
                              left, so_far_.empty() ? "" : "; so far " + so_far_));
   }
-  constexpr int cells = 20;
+  constexpr int cells = 10;
   const double done = progress.total ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
   const int full = static_cast<int>(done * cells);
   std::string line = fmt::format(
