@@ -12,10 +12,10 @@ using namespace benanza;
 namespace {
 
 std::optional<Match> log_of_softmax(const LayerGraph& graph, std::size_t at) {
-  const auto* softmax = std::get_if<op::Softmax>(&graph.layers[at].layer);
+  const auto* softmax = std::get_if<op::Softmax>(&*graph.layers[at].layer);
   const auto& users = graph.tensors[graph.layers[at].outputs[0]].consumers;
   if (!softmax || softmax->log || users.size() != 1) return std::nullopt;
-  const auto* next = std::get_if<op::Unary>(&graph.layers[users[0]].layer);
+  const auto* next = std::get_if<op::Unary>(&*graph.layers[users[0]].layer);
   if (!next || next->fn != ElementwiseFn::log) return std::nullopt;
 
   op::Softmax both = *softmax;

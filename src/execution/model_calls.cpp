@@ -61,7 +61,7 @@ class Builder {
     for (std::size_t at = 0; at < members.size();) {
       const Piece* const piece = best[at].piece;
       if (piece == nullptr) {
-        add_single(members[at++], std::holds_alternative<op::View>(group.layer));
+        add_single(members[at++], std::holds_alternative<op::View>(*group.layer));
         continue;
       }
       ModelCall call{.group = std::move(bound[piece])};

@@ -27,7 +27,7 @@ std::vector<std::size_t> conv_gradients(const LayerGraph& single, const std::vec
   const auto size = [&](std::size_t tensor) { return elements_of(single.tensors[tensor].dims); };
   for (std::size_t i = 0; i < single.layers.size(); ++i) {
     const Occurrence& at = single.layers[i];
-    if (!is_free(i) || !std::holds_alternative<op::ConvGradient>(at.layer)) continue;
+    if (!is_free(i) || !std::holds_alternative<op::ConvGradient>(*at.layer)) continue;
     if (at.inputs.size() < 2 || !at.inputs[0] || !at.inputs[1] || at.outputs.empty()) continue;
     const std::int64_t a = size(*at.inputs[0]), b = size(*at.inputs[1]), made = size(at.outputs[0]);
     const bool data = a == of_result && b == of_weights && made == of_data;
@@ -38,7 +38,7 @@ std::vector<std::size_t> conv_gradients(const LayerGraph& single, const std::vec
     for (std::size_t k = 0; k < single.layers.size(); ++k) {
       const Occurrence& other = single.layers[k];
       const bool may_be =
-          std::holds_alternative<op::ConvGradient>(other.layer) || std::holds_alternative<op::Reduce>(other.layer);
+          std::holds_alternative<op::ConvGradient>(*other.layer) || std::holds_alternative<op::Reduce>(*other.layer);
       if (may_be && is_free(k) && std::find(other.inputs.begin(), other.inputs.end(), gradient) != other.inputs.end())
         result.push_back(k);
     }

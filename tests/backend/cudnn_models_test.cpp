@@ -18,8 +18,8 @@ TEST_CASE("cuDNN's output shapes of every convolution and pooling of real models
       INFO(LayerSignature(at.layer).text());
       std::optional<TensorShape> theirs;
       TensorShape ours;
-      if (const auto* conv = std::get_if<op::Conv>(&at.layer)) theirs = output_of(*conv), ours = conv->y();
-      if (const auto* pool = std::get_if<op::Pool>(&at.layer)) theirs = output_of(*pool), ours = pool->y();
+      if (const auto* conv = std::get_if<op::Conv>(&*at.layer)) theirs = output_of(*conv), ours = conv->y();
+      if (const auto* pool = std::get_if<op::Pool>(&*at.layer)) theirs = output_of(*pool), ours = pool->y();
       if (!theirs) continue;
       CHECK(*theirs == ours);
       ++compared;

@@ -62,7 +62,7 @@ TEST_CASE("records of a loop's node serve the passes that stand in place of the 
   const auto rows = [&c](const MatchedRecord& at) {
     std::vector<std::int64_t> found;
     for (const std::size_t layer : at.layers)
-      if (const auto* product = std::get_if<op::MatMul>(&c.model.single.layers[layer].layer))
+      if (const auto* product = std::get_if<op::MatMul>(&*c.model.single.layers[layer].layer))
         found.push_back(product->m());
     return found;
   };

@@ -79,7 +79,7 @@ TEST_CASE("rows of a cache are written in place where nothing else needs it") {
     const auto updated = g.node("TensorScatter", {cache, rows, place}, {1, 8, 4096, 64});
     g.output(leaves ? updated : g.map("Softmax", {updated}));
     const LayerGraph graph = make_layer_graph(g.graph());
-    CHECK(std::get<op::TensorScatter>(graph.layers[0].layer).in_place == leaves);
+    CHECK(std::get<op::TensorScatter>(*graph.layers[0].layer).in_place == leaves);
     CHECK(graph.layers[0].written.value == 8 * 64 * 4);
     CHECK(graph.layers[0].read_activations.value == 8 * 64 * 4 + 8);
   }
@@ -93,7 +93,7 @@ TEST_CASE("an update is in place where nothing else needs what was there") {
   };
   const auto is_in_place = [&] {
     for (const auto& at : make_layer_graph(g.graph()).layers)
-      if (const auto* scatter = std::get_if<op::ScatterNd>(&at.layer)) return scatter->in_place;
+      if (const auto* scatter = std::get_if<op::ScatterNd>(&*at.layer)) return scatter->in_place;
     return false;
   };
   const auto cache = g.input({4096, 64});
@@ -144,7 +144,7 @@ TEST_CASE("a cache grows in place where the caller keeps it") {
   const auto appended = [&](ValueId cache) { return g.node("Concat", {cache, row}, {8, 128, 64}, {{"axis", 1}}); };
   const auto the_concat = [&] {
     for (const auto& at : make_layer_graph(g.graph()).layers)
-      if (const auto* concat = std::get_if<op::Concat>(&at.layer)) return *concat;
+      if (const auto* concat = std::get_if<op::Concat>(&*at.layer)) return *concat;
     return op::Concat{};
   };
   const auto cache = g.input({8, 127, 64});

@@ -49,7 +49,7 @@ TEST_CASE("The groups of a model cover each of its layers once", "[models]") {
       for (const auto member : group.members) ++covered.at(member);
       any_group = any_group || group.members.size() > 1;
       // Moved strides change single layers, and slice a tensor that other layers read whole.
-      if (group.members.empty()) CHECK(std::holds_alternative<op::Slice>(group.layer));
+      if (group.members.empty()) CHECK(std::holds_alternative<op::Slice>(*group.layer));
       if (group.members.size() > 1) CHECK_FALSE(group.pieces.empty());
       for (const auto& piece : group.pieces)
         if (piece.count == 1) CHECK(piece.layer != model.single.layers[group.members[piece.first]].layer);

@@ -155,9 +155,9 @@ TEST_CASE("What reads strings is known by its bytes, views of them are views", "
                                 [add] w = Add (z, z) })",
       R"(<ir_version: 10, opset_import: ["" : 20]>)")));
   REQUIRE(graph.layers.size() == 3);
-  CHECK(std::holds_alternative<op::Opaque>(graph.layers[0].layer));
-  CHECK(std::holds_alternative<op::View>(graph.layers[1].layer));
-  CHECK(std::holds_alternative<op::Binary>(graph.layers[2].layer));
+  CHECK(std::holds_alternative<op::Opaque>(*graph.layers[0].layer));
+  CHECK(std::holds_alternative<op::View>(*graph.layers[1].layer));
+  CHECK(std::holds_alternative<op::Binary>(*graph.layers[2].layer));
   CHECK(graph.unknown.empty());
 }
 

@@ -354,7 +354,7 @@ TEST_CASE("parts of different sizes that a SplitToSequence makes have gradients"
   CHECK(parameters == 12 * 6 + 8 * 4);
   double macs = 0;
   for (const auto& at : make_layer_graph(iteration.graph).layers)
-    if (const auto* product = std::get_if<op::MatMul>(&at.layer))
+    if (const auto* product = std::get_if<op::MatMul>(&*at.layer))
       macs += static_cast<double>(product->m() * product->n() * product->k());
   CHECK(macs == 2 * (2 * 6 * 4 + 2 * 6 * 8) + 3 * 2 * 8 * 4);
 }

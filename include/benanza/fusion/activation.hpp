@@ -104,9 +104,9 @@ class ClosedExpression {
         in[i] = found != known.end() ? found->second : *scalar;
       }
       std::optional<double> value;
-      if (const auto* unary = std::get_if<op::Unary>(&layer.layer))
+      if (const auto* unary = std::get_if<op::Unary>(&*layer.layer))
         value = step_value(unary->fn, unary->alpha, unary->beta, in[0], 0);
-      if (const auto* binary = std::get_if<op::Binary>(&layer.layer))
+      if (const auto* binary = std::get_if<op::Binary>(&*layer.layer))
         value = step_value(binary->fn, 0, 0, in[0], binary->same ? in[0] : in[1]);
       if (!value) return std::nullopt;
       known[layer.outputs[0]] = *value;
@@ -116,8 +116,9 @@ class ClosedExpression {
 
   bool add(std::size_t layer) {
     const Occurrence& at = graph_->layers[layer];
-    const bool plain = (std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::Binary>(at.layer)) &&
-                       epilogue(at.layer)->empty() && at.members.size() == 1 && !is_8_bit(type(at.layer));
+    const bool plain =
+        (std::holds_alternative<op::Unary>(*at.layer) || std::holds_alternative<op::Binary>(*at.layer)) &&
+        epilogue(at.layer)->empty() && at.members.size() == 1 && !is_8_bit(type(at.layer));
     if (!plain || at.outputs.size() != 1 || members_.size() >= 16) return false;
     if (!members_.empty() &&
         graph_->tensors[at.outputs[0]].dims != graph_->tensors[graph_->layers[members_[0]].outputs[0]].dims)
@@ -144,7 +145,7 @@ class ClosedExpression {
 };
 
 [[nodiscard]] inline std::optional<Match> match_activation(const LayerGraph& graph, std::size_t at) {
-  if (!std::holds_alternative<op::Binary>(graph.layers[at].layer))
+  if (!std::holds_alternative<op::Binary>(*graph.layers[at].layer))
     return std::nullopt;  // they all end in a product (or a quotient)
   ClosedExpression expression(graph, at);
   for (int steps = 0; steps < 12; ++steps) {

@@ -84,9 +84,9 @@ struct OperandPath {
 /// The tensor that a layer of such a path reads: the layer is a Transpose, a View or, if `scaled`, a product with or
 /// quotient by a number. Nothing for other layers.
 [[nodiscard]] inline std::optional<TensorId> turned_tensor(const LayerGraph& graph, const Occurrence& at, bool scaled) {
-  if (std::holds_alternative<op::Transpose>(at.layer) || std::holds_alternative<op::View>(at.layer))
+  if (std::holds_alternative<op::Transpose>(*at.layer) || std::holds_alternative<op::View>(*at.layer))
     return at.inputs.empty() ? std::nullopt : at.inputs[0];
-  const auto* binary = std::get_if<op::Binary>(&at.layer);
+  const auto* binary = std::get_if<op::Binary>(&*at.layer);
   if (!scaled || !binary || binary->same || !binary->post.empty() || at.inputs.size() != 2) return std::nullopt;
   const bool multiplies = binary->fn == ElementwiseFn::mul, divides = binary->fn == ElementwiseFn::div;
   const auto is_number = [&](std::size_t i) { return at.inputs[i] && graph.tensors[*at.inputs[i]].scalar.has_value(); };
@@ -111,8 +111,8 @@ struct OperandPath {
     if (!from || element_count(graph.tensors[*from].dims) != operand.elements()) break;
     layers.push_back(*maker);
     id = *from;
-    if (const auto* transpose = std::get_if<op::Transpose>(&at.layer)) transposes.push_back(*transpose);
-    if (std::holds_alternative<op::View>(at.layer)) continue;
+    if (const auto* transpose = std::get_if<op::Transpose>(&*at.layer)) transposes.push_back(*transpose);
+    if (std::holds_alternative<op::View>(*at.layer)) continue;
     for (const AttentionLayout layout : {plain, tokens_first, transposed})
       if ((layout != transposed || given == transposed) && turns(transposes, operand, layout, given)) {
         best = {.layers = layers, .layout = layout, .from = id};
@@ -146,12 +146,12 @@ struct RepeatedHeads {
     found.of = *at.inputs[0];
   };
   const auto take_views = [&] {
-    for (const Occurrence* at = maker(); at != nullptr && std::holds_alternative<op::View>(at->layer); at = maker())
+    for (const Occurrence* at = maker(); at != nullptr && std::holds_alternative<op::View>(*at->layer); at = maker())
       take(*at);
   };
   take_views();
   const Occurrence* const at = maker();
-  const auto* expand = at != nullptr ? std::get_if<op::Expand>(&at->layer) : nullptr;
+  const auto* expand = at != nullptr ? std::get_if<op::Expand>(&*at->layer) : nullptr;
   if (expand == nullptr) return std::nullopt;
   std::int64_t outer = 1, inner = 1;
   for (std::size_t i = 0; i < expand->x.size(); ++i) {
@@ -192,7 +192,7 @@ inline void share_heads(const LayerGraph& graph, op::Attention& whole, OperandPa
 /// further piece.
 [[nodiscard]] inline Match with_layouts(const LayerGraph& graph, const Match& core) {
   using enum AttentionLayout;
-  op::Attention whole = std::get<op::Attention>(core.pieces[0].layer);
+  op::Attention whole = std::get<op::Attention>(*core.pieces[0].layer);
   const std::size_t first = core.members.front(), last = core.members.back();
   const Occurrence &scores = graph.layers[first], &mixed = graph.layers[last];
   const auto shape = [](const TensorShape& s) { return AttentionOperand{s[0], s[1], s[2], s[3]}; };
@@ -213,7 +213,7 @@ inline void share_heads(const LayerGraph& graph, op::Attention& whole, OperandPa
   const std::size_t before = match.members.size();
   match.members.insert(match.members.end(), core.members.begin(), core.members.end());
   const auto behind = only_consumer(graph, mixed.outputs[0]);
-  const auto* transpose = behind ? std::get_if<op::Transpose>(&graph.layers[*behind].layer) : nullptr;
+  const auto* transpose = behind ? std::get_if<op::Transpose>(&*graph.layers[*behind].layer) : nullptr;
   if (transpose && turns({*transpose}, shape(whole.y()), plain, tokens_first)) {
     whole.y_tokens_first = true;
     match.members.push_back(*behind);

@@ -63,7 +63,7 @@ class EpilogueGroup {
   /// shapes.
   static Layer unfolded(const LayerGraph& graph, std::size_t head) {
     const Occurrence& at = graph.layers[head];
-    Layer layer = at.layer;
+    Layer layer = *at.layer;
     const auto& result = graph.tensors[at.outputs[0]].dims;
     const auto shape_of = [&](const std::optional<TensorId>& id) {
       return TensorShape(std::span<const std::int64_t>(padded(graph.tensors[*id].dims, result.size())));
@@ -94,7 +94,7 @@ class EpilogueGroup {
     const auto at = only_consumer(*graph_, result);
     if (!at) return false;
     const Occurrence& next = graph_->layers[*at];
-    if (std::holds_alternative<op::View>(next.layer) && next.outputs.size() == 1) {
+    if (std::holds_alternative<op::View>(*next.layer) && next.outputs.size() == 1) {
       members_.push_back(*at);
       return true;
     }
@@ -102,9 +102,9 @@ class EpilogueGroup {
     if (next.repeat != head.repeat || next.branches != head.branches) return false;
     std::optional<Layer> grown = converted(next.layer);
     if (!grown && stored_type(type(next.layer)) != running_type()) return false;
-    if (const auto* unary = std::get_if<op::Unary>(&next.layer)) grown = with_unary(*unary);
-    if (const auto* binary = std::get_if<op::Binary>(&next.layer)) grown = with_binary(next, *binary, result);
-    if (const auto* norm = std::get_if<op::BatchNorm>(&next.layer)) grown = with_batch_norm(*norm);
+    if (const auto* unary = std::get_if<op::Unary>(&*next.layer)) grown = with_unary(*unary);
+    if (const auto* binary = std::get_if<op::Binary>(&*next.layer)) grown = with_binary(next, *binary, result);
+    if (const auto* norm = std::get_if<op::BatchNorm>(&*next.layer)) grown = with_batch_norm(*norm);
     if (!grown) return false;
     layer_ = *grown;
     members_.push_back(*at);
@@ -262,11 +262,11 @@ inline void EpilogueGroup::fold(Epilogue& post, std::initializer_list<TensorShap
 /// the epilogue: an activation and the product with a tensor of the same shape.
 inline void add_gates(const LayerGraph& graph, Match& match) {
   for (std::size_t i = 1; i + 1 < match.members.size(); ++i) {
-    if (!std::holds_alternative<op::Unary>(graph.layers[match.members[i]].layer)) continue;
+    if (!std::holds_alternative<op::Unary>(*graph.layers[match.members[i]].layer)) continue;
     const auto gate = EpilogueGroup(graph, match.members[i]).match();
     if (!gate) continue;
     for (const auto& piece : gate->pieces) {
-      const auto* unary = std::get_if<op::Unary>(&piece.layer);
+      const auto* unary = std::get_if<op::Unary>(&*piece.layer);
       const bool gates = unary != nullptr && piece.count == 2 && gate->members[1] == match.members[i + 1] &&
                          unary->post[0] == PostOp(ElementwiseFn::mul, TensorShape{});
       if (gates) match.pieces.push_back({i, 2, piece.layer});
@@ -277,7 +277,7 @@ inline void add_gates(const LayerGraph& graph, Match& match) {
 /// The layers after a resize can also be one element-wise call, for libraries that have no such epilogue.
 inline void add_followers(const LayerGraph& graph, Match& match) {
   std::size_t first = 1;
-  while (std::holds_alternative<op::View>(graph.layers[match.members[first]].layer)) ++first;
+  while (std::holds_alternative<op::View>(*graph.layers[match.members[first]].layer)) ++first;
   const auto rest = EpilogueGroup(graph, match.members[first]).match();
   if (!rest) return;
   for (const auto& piece : rest->pieces)
@@ -299,7 +299,7 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
 /// has plans for such chains; few have plans for a resize with an epilogue.
 [[nodiscard]] inline bool ends_another_chain(const LayerGraph& graph, std::size_t at) {
   const auto next = only_consumer(graph, graph.layers[at].outputs[0]);
-  if (!next || !std::holds_alternative<op::Binary>(graph.layers[*next].layer)) return false;
+  if (!next || !std::holds_alternative<op::Binary>(*graph.layers[*next].layer)) return false;
   for (const auto& input : graph.layers[*next].inputs) {
     const auto maker = only_producer(graph, input);
     if (!maker || *maker == at || !only_consumer(graph, *input)) continue;

@@ -28,7 +28,7 @@ namespace benanza::detail {
 /// The activation and the multiplication as one call, if they end a group.
 [[nodiscard]] inline const Piece* piece_of_gate(const Occurrence& group) {
   for (const Piece& piece : group.pieces) {
-    const auto* unary = std::get_if<op::Unary>(&piece.layer);
+    const auto* unary = std::get_if<op::Unary>(&*piece.layer);
     if (unary != nullptr && piece.first > 0 && piece.first + piece.count == group.members.size() &&
         unary->post == Epilogue{PostOp(ElementwiseFn::mul, TensorShape{})})
       return &piece;

@@ -26,7 +26,7 @@ class MovementInPlace {
       if (at.outputs.empty()) continue;
       if (at.members.size() > 1) {
         note_parts(at);
-      } else if (std::holds_alternative<op::View>(at.layer)) {
+      } else if (std::holds_alternative<op::View>(*at.layer)) {
         const auto found = at.inputs.empty() || !at.inputs[0] ? views_.end() : views_.find(*at.inputs[0]);
         if (found != views_.end()) views_.emplace(at.outputs[0], found->second);
       } else if (is_written_in_place(i)) {
@@ -55,8 +55,8 @@ class MovementInPlace {
 
   /// Records the results of one product that lie side by side.
   void note_parts(const Occurrence& at) {
-    const auto* product = std::get_if<op::MatMul>(&at.layer);
-    const auto* conv = std::get_if<op::Conv>(&at.layer);
+    const auto* product = std::get_if<op::MatMul>(&*at.layer);
+    const auto* conv = std::get_if<op::Conv>(&*at.layer);
     if (at.outputs.size() < 2 || (product == nullptr && conv == nullptr)) return;
     const std::int64_t total = product ? product->n() : conv->w[0], all = operands(at.layer).outputs[0].elements();
     for (const TensorId part : at.outputs)
@@ -65,15 +65,15 @@ class MovementInPlace {
 
   /// The views of a movement layer's results in the memory of its operand, if all layers that read them accept that.
   [[nodiscard]] Views taken_views(const Occurrence& at) const {
-    if (!is_movement(at.layer) && !std::holds_alternative<op::Gather>(at.layer)) return {};
+    if (!is_movement(at.layer) && !std::holds_alternative<op::Gather>(*at.layer)) return {};
     if (at.inputs.empty() || !at.inputs[0] || bits(type(at.layer)) < 8) return {};
     const StridedView x = view_of(*at.inputs[0]);
     std::vector<StridedView> parts;
-    if (const auto* transpose = std::get_if<op::Transpose>(&at.layer)) parts = transposed(x, *transpose);
-    if (const auto* split = std::get_if<op::Split>(&at.layer)) parts = split_up(x, *split);
-    if (const auto* slice = std::get_if<op::Slice>(&at.layer)) parts = sliced(x, *slice);
-    if (const auto* expand = std::get_if<op::Expand>(&at.layer)) parts = expanded(x, *expand);
-    if (const auto* gather = std::get_if<op::Gather>(&at.layer); gather && at.inputs.size() > 1 && at.inputs[1])
+    if (const auto* transpose = std::get_if<op::Transpose>(&*at.layer)) parts = transposed(x, *transpose);
+    if (const auto* split = std::get_if<op::Split>(&*at.layer)) parts = split_up(x, *split);
+    if (const auto* slice = std::get_if<op::Slice>(&*at.layer)) parts = sliced(x, *slice);
+    if (const auto* expand = std::get_if<op::Expand>(&*at.layer)) parts = expanded(x, *expand);
+    if (const auto* gather = std::get_if<op::Gather>(&*at.layer); gather && at.inputs.size() > 1 && at.inputs[1])
       if (graph_->tensors[*at.inputs[1]].constant) parts = picked(x, *gather);
     Views views;
     std::size_t next = 0;
@@ -129,9 +129,9 @@ class MovementInPlace {
   [[nodiscard]] bool is_written_in_place(std::size_t i) const {
     const Occurrence& at = graph_->layers[i];
     if (bits(type(at.layer)) < 8) return false;
-    if (const auto* transpose = std::get_if<op::Transpose>(&at.layer))
+    if (const auto* transpose = std::get_if<op::Transpose>(&*at.layer))
       return at.inputs[0] && is_written_there(*at.inputs[0], i, i, turned(*transpose));
-    const auto* concat = std::get_if<op::Concat>(&at.layer);
+    const auto* concat = std::get_if<op::Concat>(&*at.layer);
     if (concat == nullptr || concat->in_place) return false;
     const std::int64_t row = concat->total() * concat->inner;
     return std::all_of(at.inputs.begin(), at.inputs.end(), [&](const auto& input) {

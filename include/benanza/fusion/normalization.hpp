@@ -32,7 +32,7 @@ class Chain {
 
 template <class Op>
 [[nodiscard]] const Op* plain(const Occurrence* at) {
-  const Op* op = at && at->members.size() == 1 ? std::get_if<Op>(&at->layer) : nullptr;
+  const Op* op = at && at->members.size() == 1 ? std::get_if<Op>(&*at->layer) : nullptr;
   if constexpr (requires { op->post; }) return op && op->post.empty() ? op : nullptr;
   else return op;
 }

@@ -37,7 +37,7 @@ namespace benanza::detail {
 /// `at` is a convolution in floats whose input is padded with zeros, and nothing else reads that input.
 [[nodiscard]] inline std::optional<Match> match_padding(const LayerGraph& graph, std::size_t at) {
   const Occurrence& conv_at = graph.layers[at];
-  const auto* conv = std::get_if<op::Conv>(&conv_at.layer);
+  const auto* conv = std::get_if<op::Conv>(&*conv_at.layer);
   if (conv == nullptr || !is_float(conv->type) || conv_at.inputs.empty()) return std::nullopt;
   const auto pad_at = only_producer(graph, conv_at.inputs[0]);
   if (!pad_at || only_consumer(graph, *conv_at.inputs[0]) != at) return std::nullopt;

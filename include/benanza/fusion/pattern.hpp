@@ -4,6 +4,7 @@
 // user's pattern is a few lines (examples/06_own_fusion.cpp).
 #pragma once
 
+#include <benanza/model/detail/layer_pool.hpp>
 #include <benanza/model/layer_graph.hpp>
 
 #include <algorithm>
@@ -177,12 +178,14 @@ namespace detail {
 /// Applies one pattern everywhere, without overlap.
 [[nodiscard]] inline LayerGraph apply(LayerGraph graph, const Pattern& pattern) {
   std::vector<bool> taken(graph.layers.size(), false);
+  LayerPool pool;
   std::map<std::size_t, Match> groups;  // by the member whose position the group takes
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     if (taken[i]) continue;
     auto match = pattern.match(graph, i);
     if (match) match = legal_part(graph, std::move(*match), taken);
     if (!match) continue;
+    for (auto& piece : match->pieces) piece.layer = pool.shared(piece.layer);
     for (auto member : match->members) taken[member] = true;
     const std::size_t place = *place_of(graph, *match);
     groups.emplace(place, std::move(*match));

@@ -16,7 +16,7 @@ namespace benanza::detail {
   const LayerTensor& tensor = graph.tensors[sum.outputs[0]];
   for (const std::size_t reader : tensor.consumers) {
     const Occurrence& norm_at = graph.layers[reader];
-    const auto* norm = std::get_if<op::LayerNorm>(&norm_at.layer);
+    const auto* norm = std::get_if<op::LayerNorm>(&*norm_at.layer);
     const bool fits = norm != nullptr && norm->residual == op::Residual::none && norm->type == add->type &&
                       norm_at.inputs[0] == sum.outputs[0];
     if (!fits) continue;

@@ -86,9 +86,9 @@ struct SharedInput {
 [[nodiscard]] inline bool is_concatenated(const LayerGraph& graph, TensorId id) {
   return std::any_of(graph.tensors[id].consumers.begin(), graph.tensors[id].consumers.end(), [&](std::size_t reader) {
     const Occurrence& at = graph.layers[reader];
-    if (std::holds_alternative<op::View>(at.layer))
+    if (std::holds_alternative<op::View>(*at.layer))
       return at.outputs.size() == 1 && is_concatenated(graph, at.outputs[0]);
-    return std::holds_alternative<op::Concat>(at.layer) &&
+    return std::holds_alternative<op::Concat>(*at.layer) &&
            std::all_of(at.inputs.begin(), at.inputs.end(),
                        [&](const auto& input) { return only_producer(graph, input).has_value(); });
   });

@@ -48,9 +48,9 @@ class DistinctBytes {
 };
 
 /// Bytes of result `i` that a layer writes: all of it, unless its operator updates a result in place, or may do so.
-[[nodiscard]] inline Bytes touched_output(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
-  if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !writes_all(opaque->op.view(), i)) return {};
-  const Operands all = operands(layer);
+[[nodiscard]] inline Bytes touched_output(const LayerTensor& tensor, const SharedLayer& layer, std::size_t i) {
+  if (const auto* opaque = std::get_if<op::Opaque>(&*layer); opaque && !writes_all(opaque->op.view(), i)) return {};
+  const Operands& all = operands(layer);
   if (i >= all.outputs.size() || !all.outputs[i].touched) return tensor.bytes();
   return std::min(tensor.bytes(), Bytes{static_cast<double>(all.outputs[i].touched_bytes())});
 }
@@ -92,8 +92,9 @@ class DistinctBytes {
 /// Bytes of input `i` that a layer touches. This is all of it, unless its operator reads only a part of its first
 /// operand (Gather, Slice, strides), of the keys and values that it attends to, or of a table of angles. It is nothing
 /// if no read is certain (EyeLike needs only a shape; a tensor of unknown size may be empty; data may choose).
-[[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
-  const Operands all = operands(layer);
+[[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const SharedLayer& shared, std::size_t i) {
+  const Layer& layer = shared;
+  const Operands& all = operands(shared);
   if (all.inputs.empty() || is_setting(tensor, layer, i)) return {};
   if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !reads_all(opaque->op.view(), i)) return {};
   if (i != 0) {

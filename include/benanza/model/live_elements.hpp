@@ -6,6 +6,7 @@
 
 #include <benanza/model/detail/known_bands.hpp>
 #include <benanza/model/detail/known_zeros.hpp>
+#include <benanza/model/detail/layer_pool.hpp>
 #include <benanza/model/detail/live_needs.hpp>
 #include <benanza/model/detail/live_sequences.hpp>
 #include <benanza/model/detail/made_ahead.hpp>
@@ -27,6 +28,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -59,6 +61,14 @@ class LiveElements {
     for (std::size_t k = 0; k < share.outputs.size(); ++k) undo(share.outputs[k], factor->second.output(k));
     return share;
   }
+  /// The layer of a node without bodies.
+  [[nodiscard]] const SharedLayer& layer(const Graph& graph, const Node& node) {
+    const auto found = layers_.find(&node);
+    if (found != layers_.end()) return found->second;
+    return layers_.emplace(&node, pool_.shared(make_layer(node, graph))).first->second;
+  }
+  /// Holds all of these layers.
+  [[nodiscard]] detail::LayerPool& pool() { return pool_; }
   /// What a node changes of an operand in place. Empty if it makes its result anew.
   [[nodiscard]] std::optional<detail::Update> update(const Node& node) const {
     const auto found = updates_.find(&node);
@@ -136,7 +146,7 @@ class LiveElements {
         learn(body.graph, &graph, &each, passes * static_cast<double>(each.trip_count.value_or(1)));
   }
 
-  static void learn(const Graph& graph, const Node& node, std::vector<detail::KnownElements>& known) {
+  void learn(const Graph& graph, const Node& node, std::vector<detail::KnownElements>& known) {
     const auto is_known = [&](const auto& input) { return input && known[*input].any(); };
     const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
     const bool splits = node.op_type == "Split" && node.domain.empty();
@@ -146,7 +156,7 @@ class LiveElements {
         !std::all_of(node.outputs.begin(), node.outputs.end(), has_size) ||
         (!detail::makes_known(graph, node) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
       return;
-    const Layer layer = make_layer(node, graph);
+    const Layer& layer = this->layer(graph, node);
     const detail::SizedNode at{node, graph, layer, known};
     const auto rule = detail::live_rule(at);
     for (std::size_t j = 0; j < node.outputs.size(); ++j) {
@@ -253,7 +263,7 @@ class LiveElements {
       is_ahead = is_ahead && (!input || known[*input].passes > 0 || graph.value(*input).constant);
     }
     if (is_ahead || !detail::may_need_everything(node)) return false;
-    const Layer layer = make_layer(node, graph);
+    const Layer& layer = this->layer(graph, node);
     if (!detail::needs_everything({node, graph, layer, known})) return false;
     const bool conditional = values[*node.outputs[0]].conditional;
     shares_[&node] = {.inputs = std::vector<double>(node.inputs.size(), 1), .outputs = {1}, .conditional = conditional};
@@ -319,8 +329,9 @@ class LiveElements {
       share.inputs.assign(node.inputs.size(), 0);
       return;
     }
-    const Layer layer = make_layer(node, graph);
-    const Operands operands = benanza::operands(layer);
+    const SharedLayer& shared = this->layer(graph, node);
+    const Layer& layer = shared;
+    const Operands& operands = shared.operands();
     // If a layer does not say how much of an operand it touches, the share is relative to the whole tensor.
     const auto touches_all = [&](std::size_t k) {
       if (k == 0) return !operands.inputs.empty() && !operands.inputs[0].touched;
@@ -337,7 +348,7 @@ class LiveElements {
     const detail::Needs most = detail::needs_of(sized, rule, all);
     const auto own_rule = has_rule && !whole ? detail::live_rule(informed) : std::nullopt;
     const auto& informed_rule = has_rule && !whole ? own_rule : rule;
-    const bool is_ahead = ahead > 0 && cost(layer).flops.value > 0;
+    const bool is_ahead = ahead > 0 && shared.cost().flops.value > 0;
     std::optional<detail::Needs> own;
     if (!whole) own = detail::needs_of(informed, informed_rule, parts);
     else if (is_ahead) own = most;
@@ -363,7 +374,7 @@ class LiveElements {
     if (has_rule && node.has_output(0))
       share.flops =
           detail::distinct_share(known[*node.outputs[0]].distinct, share.flops, values[*node.outputs[0]].part);
-    if (share.flops == 0 && share.readers.empty() && cost(layer).flops.value > 0)
+    if (share.flops == 0 && share.readers.empty() && shared.cost().flops.value > 0)
       share.readers.push_back(title(node) + " reads elements that are known or equal");
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       const Region &full = most.inputs[k], &part = needs.inputs[k], &read = reads.inputs[k];
@@ -431,6 +442,8 @@ class LiveElements {
   void scale_passes(const Graph& graph, const Graph& body, const std::vector<Kind>& kinds, double trips);
 
   std::set<std::pair<const Graph*, ValueId>> slices_{};  // `loop` says what they need of the tensors around it
+  detail::LayerPool pool_{};
+  std::unordered_map<const Node*, SharedLayer> layers_{};
   std::map<const Node*, LiveShare> shares_{};
   std::map<const Node*, detail::Update> updates_{};
   std::map<const Graph*, std::vector<double>> needed_{};

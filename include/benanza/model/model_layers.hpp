@@ -7,8 +7,8 @@
 #include <benanza/model/dead_work.hpp>
 #include <benanza/model/floor_exception.hpp>
 #include <benanza/model/form.hpp>
+#include <benanza/model/shared_layer.hpp>
 #include <benanza/model/units.hpp>
-#include <benanza/op/ops.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -48,7 +48,7 @@ struct LayerTensor {
 struct Piece {
   std::size_t first = 0;
   std::size_t count = 0;
-  Layer layer{};
+  SharedLayer layer{};
 };
 
 /// One branch of one If node.
@@ -83,7 +83,7 @@ struct Work {
 };
 
 struct Occurrence {
-  Layer layer{};
+  SharedLayer layer{};
   std::vector<std::string> nodes{};  ///< ONNX node names, in order
   /// Occurrences of the single form that it covers, in order; in the single form, the occurrence itself. Empty for a
   /// Slice that moved strides need.

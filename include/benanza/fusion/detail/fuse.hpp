@@ -70,7 +70,7 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     // Zeros that a Pad adds are not multiplied. The needed operations of the convolution and those of the whole reflect
     // that.
     const bool padded = std::any_of(group.members.begin(), group.members.end(), [&](std::size_t member) {
-      return std::holds_alternative<op::Pad>(single.layers[member].layer);
+      return std::holds_alternative<op::Pad>(*single.layers[member].layer);
     });
     // Adding zeros does not count either, if one of several products has no bias.
     group.needed.flops = std::min(group.needed.flops, padded ? whole.flops : whole.flops * group.live.flops);

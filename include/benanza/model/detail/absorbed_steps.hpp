@@ -89,7 +89,7 @@ class AbsorbedSteps {
   bool takes(std::size_t layer, TensorId id) {
     Occurrence& step = graph_.layers[layer];
     const LayerTensor& result = graph_.tensors[step.outputs[0]];
-    if (std::holds_alternative<op::Slice>(step.layer)) {
+    if (std::holds_alternative<op::Slice>(*step.layer)) {
       elements_ = static_cast<double>(element_count(result.dims));
       made_ = std::min(made_, elements_);
       moved_ = true;
@@ -97,11 +97,11 @@ class AbsorbedSteps {
     }
     const bool same_count = static_cast<double>(element_count(result.dims)) == elements_;
     if (!same_count || !step.inputs[0]) return false;
-    if (std::holds_alternative<op::View>(step.layer) || std::holds_alternative<op::Transpose>(step.layer)) {
-      moved_ = moved_ || std::holds_alternative<op::Transpose>(step.layer) || result.dims != graph_.tensors[id].dims;
+    if (std::holds_alternative<op::View>(*step.layer) || std::holds_alternative<op::Transpose>(*step.layer)) {
+      moved_ = moved_ || std::holds_alternative<op::Transpose>(*step.layer) || result.dims != graph_.tensors[id].dims;
       return *step.inputs[0] == id && result.type == graph_.tensors[id].type;
     }
-    if (std::holds_alternative<op::BatchNorm>(step.layer)) {
+    if (std::holds_alternative<op::BatchNorm>(*step.layer)) {
       const bool constants = std::all_of(step.inputs.begin() + 1, step.inputs.end(), [this](const auto& input) {
         return input && graph_.tensors[*input].constant;
       });
@@ -114,7 +114,7 @@ class AbsorbedSteps {
       addend_ = Addend::constant;
       return true;
     }
-    const auto* binary = std::get_if<op::Binary>(&step.layer);
+    const auto* binary = std::get_if<op::Binary>(&*step.layer);
     if (binary == nullptr || !binary->post.empty() || step.inputs.size() != 2 || !step.inputs[1]) return false;
     const bool is_first = *step.inputs[0] == id;
     const std::size_t k = is_first ? 1 : 0;
@@ -167,7 +167,7 @@ class AbsorbedSteps {
     return product != nullptr && product->b_constant;
   }
   [[nodiscard]] std::size_t channel_axis(std::size_t rank) const {
-    return std::holds_alternative<op::MatMul>(graph_.layers[product_].layer) ? rank - 1 : 1;
+    return std::holds_alternative<op::MatMul>(*graph_.layers[product_].layer) ? rank - 1 : 1;
   }
 
   LayerGraph& graph_;

@@ -70,8 +70,8 @@ class FloorExceptions {
   }
 
   [[nodiscard]] bool has_constant_weights(std::size_t layer) const {
-    const auto* conv = std::get_if<op::Conv>(&at(layer).layer);
-    const auto* product = std::get_if<op::MatMul>(&at(layer).layer);
+    const auto* conv = std::get_if<op::Conv>(&*at(layer).layer);
+    const auto* product = std::get_if<op::MatMul>(&*at(layer).layer);
     return (conv != nullptr && conv->w_constant) || (product != nullptr && product->b_constant);
   }
 
@@ -93,8 +93,8 @@ class FloorExceptions {
       const LayerTensor& t = tensor(id);
       if (t.output || t.consumers.size() != 1 || t.producers.size() != 1) return std::nullopt;
       const std::size_t maker = t.producers[0];
-      const auto* product = std::get_if<op::MatMul>(&at(maker).layer);
-      const auto* conv = std::get_if<op::Conv>(&at(maker).layer);
+      const auto* product = std::get_if<op::MatMul>(&*at(maker).layer);
+      const auto* conv = std::get_if<op::Conv>(&*at(maker).layer);
       const auto adds_alone = [](const Epilogue& post) {
         return post.empty() || (post.size() == 1 && post[0] == bias);
       };
@@ -115,8 +115,8 @@ class FloorExceptions {
     if (!first || !has_constant_weights(*first) || at(*first).repeat != at(second).repeat) return;
     const double both = needed(*first) + needed(second);
     double one = both;
-    const auto *a = std::get_if<op::MatMul>(&at(*first).layer), *b = std::get_if<op::MatMul>(&at(second).layer);
-    const auto *c = std::get_if<op::Conv>(&at(*first).layer), *d = std::get_if<op::Conv>(&at(second).layer);
+    const auto *a = std::get_if<op::MatMul>(&*at(*first).layer), *b = std::get_if<op::MatMul>(&*at(second).layer);
+    const auto *c = std::get_if<op::Conv>(&*at(*first).layer), *d = std::get_if<op::Conv>(&*at(second).layer);
     if (a != nullptr && b != nullptr && a->n() == b->k())
       one = needed(second) * static_cast<double>(a->k()) / static_cast<double>(b->k());
     const auto is_point = [](const op::Conv& conv) {
@@ -132,11 +132,11 @@ class FloorExceptions {
 
   /// a (x w) as (a w) x, as engines absorb the projections of latent attention.
   void other_order(std::size_t second) {
-    const auto* product = std::get_if<op::MatMul>(&at(second).layer);
+    const auto* product = std::get_if<op::MatMul>(&*at(second).layer);
     if (product == nullptr || has_constant_weights(second) || product->a_constant) return;
     for (std::size_t k = 0; k < 2; ++k) {
       const auto first = at(second).inputs[k] ? product_behind(*at(second).inputs[k], false) : std::nullopt;
-      const auto* inner = first ? std::get_if<op::MatMul>(&at(*first).layer) : nullptr;
+      const auto* inner = first ? std::get_if<op::MatMul>(&*at(*first).layer) : nullptr;
       if (inner == nullptr || !inner->b_constant || at(*first).repeat != at(second).repeat) continue;
       const std::int64_t free = k == 1 ? product->m() : product->n(), own = k == 1 ? product->n() : product->m();
       const double other = 2.0 * static_cast<double>(element_count(product->batch())) * static_cast<double>(free) *
@@ -148,7 +148,7 @@ class FloorExceptions {
 
   /// Products of one input that are added up: their weights can be added up instead.
   void merged_branches(std::size_t sum) {
-    const auto* binary = std::get_if<op::Binary>(&at(sum).layer);
+    const auto* binary = std::get_if<op::Binary>(&*at(sum).layer);
     if (binary == nullptr || binary->fn != ElementwiseFn::add || at(sum).inputs.size() != 2) return;
     std::optional<std::size_t> makers[2];
     for (std::size_t k = 0; k < 2; ++k)
@@ -156,7 +156,7 @@ class FloorExceptions {
     if (!makers[0] || !makers[1] || makers[0] == makers[1]) return;
     const std::size_t a = *makers[0], b = *makers[1];
     if (!has_constant_weights(a) || !has_constant_weights(b) || at(a).inputs[0] != at(b).inputs[0] ||
-        at(a).layer.index() != at(b).layer.index())
+        at(a).layer->index() != at(b).layer->index())
       return;
     add(sum, "the weights of '" + at(a).nodes.front() + "' and '" + at(b).nodes.front() + "' can be added in advance",
         std::min(needed(a), needed(b)));
@@ -164,7 +164,7 @@ class FloorExceptions {
 
   /// A mask whose hidden scores are not a band.
   void constant_mask(std::size_t layer) {
-    const auto* attention = std::get_if<op::Attention>(&at(layer).layer);
+    const auto* attention = std::get_if<op::Attention>(&*at(layer).layer);
     if (attention == nullptr || at(layer).live.flops < 1) return;
     for (std::size_t k = 3; k < at(layer).inputs.size(); ++k) {
       if (!is_constant(layer, k)) continue;
@@ -199,7 +199,7 @@ class FloorExceptions {
 
   /// Attention that is written as products, with such a mask as an addend of the scores or as the condition of a Where.
   void mask_before_softmax(std::size_t layer) {
-    if (!std::holds_alternative<op::Softmax>(at(layer).layer) || !at(layer).inputs[0]) return;
+    if (!std::holds_alternative<op::Softmax>(*at(layer).layer) || !at(layer).inputs[0]) return;
     const auto masked = behind_views(*at(layer).inputs[0]);
     if (!masked || !nodes_[*masked]->attributes.contains(hides_scores)) return;
     double all = needed(layer) + needed(*masked);
@@ -208,7 +208,7 @@ class FloorExceptions {
       if (const auto product = scores ? product_behind(*scores, true) : std::nullopt) all += needed(*product);
     }
     const auto reader = before_views(at(layer).outputs[0]);
-    if (reader && std::holds_alternative<op::MatMul>(at(*reader).layer)) all += needed(*reader);
+    if (reader && std::holds_alternative<op::MatMul>(*at(*reader).layer)) all += needed(*reader);
     add(layer, "the constant mask of '" + at(*masked).nodes.front() + "' may hide blocks of scores", all);
   }
 
@@ -236,7 +236,7 @@ class FloorExceptions {
   /// A Gather with more indices than are followed, from a tensor that a layer makes.
   void many_indices(std::size_t layer) {
     constexpr std::int64_t followed = 8192;
-    if (!std::holds_alternative<op::Gather>(at(layer).layer) || !is_constant(layer, 1) || !at(layer).inputs[0]) return;
+    if (!std::holds_alternative<op::Gather>(*at(layer).layer) || !is_constant(layer, 1) || !at(layer).inputs[0]) return;
     const LayerTensor &x = tensor(*at(layer).inputs[0]), &y = tensor(at(layer).outputs[0]);
     if (element_count(tensor(*at(layer).inputs[1]).dims) <= followed || x.producers.size() != 1) return;
     if (element_count(y.dims) < element_count(x.dims))

@@ -152,7 +152,7 @@ class LayerGraphBuilder {
   }
 
   void leaf(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
-    Occurrence made{.layer = make_layer(node, graph),
+    Occurrence made{.layer = live_->layer(graph, node),
                     .nodes = {node.name},
                     .members = {result_.layers.size()},
                     .repeat = context.repeat,
@@ -168,7 +168,7 @@ class LayerGraphBuilder {
     updates_.push_back(live_->update(node));
     by_pass_.push_back(node.has_output(0) && live_->is_slice(graph, *node.outputs[0]));
     note_caches(graph, scope, node, made.layer);
-    if (const auto* opaque = std::get_if<op::Opaque>(&made.layer);
+    if (const auto* opaque = std::get_if<op::Opaque>(&*made.layer);
         opaque && opaque->written_bytes > 0 && !is_memory_bound(onnx_type(node)))
       uncounted_[onnx_type(node)].push_back(node.name);
     note_unknown_sizes(graph, node);
@@ -433,7 +433,7 @@ class LayerGraphBuilder {
     const LayerTensor& tensor = result_.tensors[*at.inputs[k]];
     if (const auto& update = updates_[layer]) {
       if (k == update->kept && (update->replaces || is_written_again(layer, *at.inputs[k]))) return {};
-      return std::holds_alternative<op::Where>(at.layer) ? tensor.bytes() : touched_input(tensor, at.layer, k);
+      return std::holds_alternative<op::Where>(*at.layer) ? tensor.bytes() : touched_input(tensor, at.layer, k);
     }
     const Bytes touched = touched_input(tensor, at.layer, k);
     return k == 0 ? std::min(tensor.bytes(), touched * certain_[layer].read) : touched;
@@ -448,8 +448,8 @@ class LayerGraphBuilder {
 
   /// Whether operand `k` is what a movement layer moves, as opposed to a list of sizes or positions.
   [[nodiscard]] bool is_moved(const Occurrence& at, std::size_t k) const {
-    if (std::holds_alternative<op::Concat>(at.layer)) return true;
-    if (!std::holds_alternative<op::View>(at.layer) || at.outputs.empty()) return k == 0;
+    if (std::holds_alternative<op::Concat>(*at.layer)) return true;
+    if (!std::holds_alternative<op::View>(*at.layer) || at.outputs.empty()) return k == 0;
     const LayerTensor& x = result_.tensors[*at.inputs[k]];
     if (k > 0 && x.constant && !is_float(x.type)) return false;  // there may be as many axes as elements
     return element_count(x.dims) == element_count(result_.tensors[at.outputs[0]].dims);
@@ -465,7 +465,7 @@ class LayerGraphBuilder {
       return false;
     if (tensor.producers.empty()) return result_leaves;
     const Occurrence& maker = result_.layers[tensor.producers[0]];
-    return !std::holds_alternative<op::View>(maker.layer) || may_be_overwritten(*maker.inputs[0], result_leaves);
+    return !std::holds_alternative<op::View>(*maker.layer) || may_be_overwritten(*maker.inputs[0], result_leaves);
   }
 
   /// True for an update, unless it combines its updates with the existing contents: a second call would then differ.
@@ -485,6 +485,7 @@ class LayerGraphBuilder {
   }
 
   void connect();
+  void note_in_place(Occurrence& at);
   void totals(const Graph& graph, Scope& scope);
 
   /// Passes in which layers [begin, end) make what the next pass starts with.

@@ -63,7 +63,7 @@ inline void LayerGraphBuilder::connect() {
           for (const auto& share : result_.tensors[*at.inputs[updates_[i] ? updates_[i]->kept : 0]].behind)
             if (!is_written_again(i, share.base))
               tensor.behind.push_back({share.base, share.bytes * (1 - written / tensor.bytes())});
-      } else if (std::holds_alternative<op::Slice>(at.layer) || std::holds_alternative<op::Split>(at.layer)) {
+      } else if (std::holds_alternative<op::Slice>(*at.layer) || std::holds_alternative<op::Split>(*at.layer)) {
         Bytes whole{};
         for (const auto& [base, bytes] : reads.by_base()) whole += bytes;
         for (const auto& [base, bytes] : reads.by_base())
@@ -74,13 +74,22 @@ inline void LayerGraphBuilder::connect() {
     }
   }
   for (std::size_t id = 0; id < result_.tensors.size(); ++id) settle(id);
-  for (auto& at : result_.layers) {
-    std::visit(
-        [&](auto& op) {
-          if constexpr (requires { op.in_place; }) op.in_place = may_be_in_place(op, at);
-        },
-        at.layer);
-  }
+  for (auto& at : result_.layers) note_in_place(at);
+}
+
+inline void LayerGraphBuilder::note_in_place(Occurrence& at) {
+  const bool in_place = detail::ask<bool>(at.layer, [&](const auto& op) {
+    if constexpr (requires { op.in_place; }) return may_be_in_place(op, at) != op.in_place;
+    else return false;
+  });
+  if (!in_place) return;
+  Layer changed = *at.layer;
+  std::visit(
+      [](auto& op) {
+        if constexpr (requires { op.in_place; }) op.in_place = !op.in_place;
+      },
+      changed);
+  at.layer = live_->pool().shared(changed);
 }
 
 inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {

@@ -41,12 +41,12 @@ inline LayerGraphBuilder::Dependence LayerGraphBuilder::dependence(const Depende
 inline std::optional<std::pair<std::size_t, std::size_t>> LayerGraphBuilder::dense_operands(
     const Occurrence& at) const {
   std::int64_t x = 0, w = 0;
-  if (const auto* product = std::get_if<op::MatMul>(&at.layer)) {
+  if (const auto* product = std::get_if<op::MatMul>(&*at.layer)) {
     const bool of_b = product->b_constant;
     if (of_b == product->a_constant || (of_b ? product->b : product->a).size() != 2) return std::nullopt;
     x = element_count(of_b ? product->a : product->b);
     w = element_count(of_b ? product->b : product->a);
-  } else if (const auto* conv = std::get_if<op::Conv>(&at.layer)) {
+  } else if (const auto* conv = std::get_if<op::Conv>(&*at.layer)) {
     const bool is_point = element_count(conv->w) == conv->w[0] * conv->w[1];  // others mix places, not all of them
     if (conv->group != 1 || !conv->w_constant || !is_point) return std::nullopt;
     x = element_count(conv->x);
@@ -72,9 +72,9 @@ inline LayerGraphBuilder::Dependence LayerGraphBuilder::result_dependence(const 
     return k < at.inputs.size() && at.inputs[k] ? dependence(known, *at.inputs[k]) : Dependence{};
   };
   const auto elements = [this](TensorId id) { return static_cast<double>(element_count(result_.tensors[id].dims)); };
-  const bool gathers = std::holds_alternative<op::Gather>(at.layer) ||
-                       std::holds_alternative<op::GatherElements>(at.layer) ||
-                       std::holds_alternative<op::GatherNd>(at.layer);
+  const bool gathers = std::holds_alternative<op::Gather>(*at.layer) ||
+                       std::holds_alternative<op::GatherElements>(*at.layer) ||
+                       std::holds_alternative<op::GatherNd>(*at.layer);
   if (is_opaque(at.layer) || at.outputs.empty()) return {};
   if (dense && of(*dense).share > 0) return {1, true};
   if (gathers && of(1).share == 1) return {1, true};
@@ -85,7 +85,7 @@ inline LayerGraphBuilder::Dependence LayerGraphBuilder::result_dependence(const 
     return {all > 0 ? std::max(0.0, 1 - without / all) : 0, true};
   }
   Dependence result;
-  if (std::holds_alternative<op::Concat>(at.layer)) {
+  if (std::holds_alternative<op::Concat>(*at.layer)) {
     for (std::size_t k = 0; k < at.inputs.size(); ++k) result.on_all = result.on_all || of(k).on_all;
     for (std::size_t k = 0; k < at.inputs.size(); ++k)
       if (at.inputs[k] && of(k).on_all == result.on_all)
@@ -207,7 +207,7 @@ inline void LayerGraphBuilder::count_rereads() {
     before = std::move(weights);
   }
   for (const Occurrence& at : result_.layers) {
-    const auto* layer = std::get_if<op::Recurrent>(&at.layer);
+    const auto* layer = std::get_if<op::Recurrent>(&*at.layer);
     constexpr std::size_t recurrent_weights = 2;  // operand R, which multiplies the hidden state
     if (layer == nullptr || !at.branches.empty() || !at.inputs.at(recurrent_weights)) continue;
     // Without an initial state, the first step has no product with it, which the arithmetic of some cells leaves out.

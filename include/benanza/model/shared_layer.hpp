@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SharedLayer: a layer that equal occurrences share. Most layers of a model repeat, and one takes more than a kilobyte.
+#pragma once
+
+#include <benanza/model/layer.hpp>
+
+#include <concepts>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+namespace benanza {
+
+/// A layer that never changes: copies refer to one object. Converts from and to `Layer`. Several threads may use copies
+/// at the same time.
+class SharedLayer {
+ public:
+  SharedLayer() : SharedLayer(none()) {}
+  template <class Op>
+  requires(!std::same_as<std::remove_cvref_t<Op>, SharedLayer> && std::constructible_from<Layer, Op>)
+      SharedLayer(Op&& layer)
+      : known_(std::make_shared<const Known>(Layer(std::forward<Op>(layer)))) {}
+
+  operator const Layer&() const& { return known_->layer; }
+  operator const Layer&() const&& = delete;  // would dangle
+  [[nodiscard]] const Layer& operator*() const& { return known_->layer; }
+  [[nodiscard]] const Layer& operator*() const&& = delete;
+  [[nodiscard]] const Layer* operator->() const { return &known_->layer; }
+
+  /// The same as `operands` and `cost` of the layer, but computed once.
+  [[nodiscard]] const Operands& operands() const {
+    std::call_once(known_->has_operands, [this] { known_->operands = benanza::operands(known_->layer); });
+    return known_->operands;
+  }
+  [[nodiscard]] const Cost& cost() const {
+    std::call_once(known_->has_cost, [this] { known_->cost = benanza::cost(known_->layer); });
+    return known_->cost;
+  }
+
+  friend bool operator==(const SharedLayer& a, const SharedLayer& b) {
+    return a.known_ == b.known_ || a.known_->layer == b.known_->layer;
+  }
+  friend bool operator==(const SharedLayer& a, const Layer& b) { return a.known_->layer == b; }
+
+ private:
+  struct Known {
+    explicit Known(Layer of) : layer(std::move(of)) {}
+    Layer layer;
+    mutable std::once_flag has_operands{}, has_cost{};
+    mutable Operands operands{};
+    mutable Cost cost{};
+  };
+  [[nodiscard]] static const SharedLayer& none() {
+    static const SharedLayer layer{Layer{}};
+    return layer;
+  }
+
+  std::shared_ptr<const Known> known_;
+};
+
+// Templates, so that an operator converts to `Layer` alone.
+template <std::same_as<SharedLayer> Shared>
+[[nodiscard]] const Operands& operands(const Shared& layer) {
+  return layer.operands();
+}
+template <std::same_as<SharedLayer> Shared>
+[[nodiscard]] const Cost& cost(const Shared& layer) {
+  return layer.cost();
+}
+template <std::same_as<SharedLayer> Shared>
+void operands(const Shared&& layer) = delete;  // would dangle
+template <std::same_as<SharedLayer> Shared>
+void cost(const Shared&& layer) = delete;
+
+}  // namespace benanza
