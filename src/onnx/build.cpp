@@ -52,7 +52,7 @@ Tensor tensor_of(const Value& value) { return {.type = value.type, .dims = value
 Visits::Visits(const onnx::ModelProto& model)
     : nodes(node_count(model.graph())), more(least_visits + visits_per_node * nodes) {}
 
-Builder::Builder(const onnx::ModelProto& model, const Binding& binding, Visits& visits, const History* before,
+Builder::Builder(const onnx::ModelProto& model, const Binding& binding, Visits& visits, LazyHistory* before,
                  History* record)
     : model_(model), binding_(binding), visits_(visits), before_(before), record_(record) {
   for (const auto& import : model.opset_import())

@@ -45,7 +45,7 @@ struct Visits {
 class Builder {
  public:
   /// `before` is what a pass at the file's own batch has recorded; that pass fills `record`.
-  Builder(const onnx::ModelProto& model, const Binding& binding, Visits& visits, const History* before = nullptr,
+  Builder(const onnx::ModelProto& model, const Binding& binding, Visits& visits, LazyHistory* before = nullptr,
           History* record = nullptr);
 
   [[nodiscard]] Graph build();
@@ -185,7 +185,7 @@ class Builder {
   const onnx::ModelProto& model_;
   const Binding& binding_;
   Visits& visits_;
-  const History* before_;
+  LazyHistory* before_;
   History* record_;
   Frame root_{};
   int depth_ = 0, loops_ = 0;       ///< bodies and loops that enclose what is visited

@@ -31,10 +31,11 @@ void Builder::remember(const Scope& scope, const std::string& name, ValueId id) 
 
 const PastValue* Builder::past(const Scope& scope, const std::string& name) const {
   if (!before_) return nullptr;
+  const History& history = before_->get();
   for (const Scope* at = &scope; at != nullptr; at = at->parent)
     if (at->ids.contains(name) || at == &scope) {
-      const auto found = before_->find({&at->source, name});
-      if (found != before_->end()) return &found->second;
+      const auto found = history.find({&at->source, name});
+      if (found != history.end()) return &found->second;
     }
   return nullptr;
 }
@@ -145,7 +146,9 @@ void Builder::adapt_constants(Step& step) {
   }
   const bool concat = op == "Concat", recurrent = listed(recurrent_operators, op),
              broadcasting = listed(broadcasting_operators, op);
-  if (!concat && !recurrent && !broadcasting) return;
+  const auto is_constant = [&](const auto& input) { return input && values[*input].constant; };
+  if ((!concat && !recurrent && !broadcasting) || std::none_of(step.inputs.begin(), step.inputs.end(), is_constant))
+    return;
   for (std::size_t from = 0; from < step.inputs.size(); ++from) {
     if (!step.inputs[from] || values[*step.inputs[from]].constant) continue;
     const PastValue* old = past(step.scope, step.proto.input(static_cast<int>(from)));

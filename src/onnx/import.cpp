@@ -58,15 +58,8 @@ class Importer {
  private:
   /// If it throws, `trial` says how far it got.
   Graph build(const importer::Binding& binding, const ImportOptions& options, importer::Trial& trial) {
-    importer::History history;
-    if (binding.old_batch) try {
-        const importer::Binding old = importer::at_old_batch(binding, options, model_.graph());
-        if (old.unbound.empty()) (void)importer::Builder(model_, old, visits_, nullptr, &history).build();
-      } catch (const Error&) {
-        // The file's own batch shows what is frozen. If the model does not work with it, there is no such information.
-        history.clear();
-      }
-    importer::Builder builder(model_, binding, visits_, history.empty() ? nullptr : &history);
+    importer::LazyHistory history([&] { return history_of(binding, options); });
+    importer::Builder builder(model_, binding, visits_, binding.old_batch ? &history : nullptr);
     try {
       Graph graph = builder.build();
       trial = {.fits = true, .nodes = builder.visited(), .outputs = outputs_as_declared(graph)};
@@ -75,6 +68,18 @@ class Importer {
       trial = {.nodes = builder.visited(), .sizes = builder.sizes_at_error(), .scalars = builder.scalars_at_error()};
       throw;
     }
+  }
+
+  /// What the graph is with the file's own batch, which shows what is frozen. Empty if the model does not work with it.
+  importer::History history_of(const importer::Binding& binding, const ImportOptions& options) {
+    importer::History history;
+    try {
+      const importer::Binding old = importer::at_old_batch(binding, options, model_.graph());
+      if (old.unbound.empty()) (void)importer::Builder(model_, old, visits_, nullptr, &history).build();
+    } catch (const Error&) {
+      history.clear();
+    }
+    return history;
   }
 
   /// Likely values of scalar inputs, if the model can be built with them.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A batch size that an exporter froze. Exporters trace a model with one batch size and write that size (mostly 1, or a
-// product with it) into Reshape targets and constants. To change these, the graph is traversed twice: with the file's
-// own batch, to find where it occurs, and with the requested one, replacing each frozen number.
+// product with it) into Reshape targets and constants. To change these, the graph is traversed with the requested
+// batch, replacing each frozen number. At the first node that may have one, it is traversed with the file's own batch,
+// to find where that occurs.
 #pragma once
 
 #include <benanza/model/graph.hpp>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -25,6 +27,20 @@ struct PastValue {
 
 /// By body (any pointer that identifies it) and value name.
 using History = std::map<std::pair<const void*, std::string>, PastValue>;
+
+/// A history that is made when it is first asked for, since that takes as long as an import.
+class LazyHistory {
+ public:
+  explicit LazyHistory(std::function<History()> make) : make_(std::move(make)) {}
+  [[nodiscard]] const History& get() {
+    if (!made_) made_ = make_();
+    return *made_;
+  }
+
+ private:
+  std::function<History()> make_;
+  std::optional<History> made_{};
+};
 
 /// Reshape's target with -1 and 0 resolved. Throws InputError if the numbers of elements do not match.
 [[nodiscard]] Dims resolved_target(const Dims& x, const Dims& target, bool allow_zero);

@@ -33,25 +33,34 @@ double parse_bytes(const std::string& option, const std::string& text) {
   throw UsageError(option + ": '" + text + "', expected a size such as 80GB or 16GiB");
 }
 
-std::optional<std::int64_t> largest_batch(double capacity, const std::function<double(std::int64_t)>& peak) {
+std::optional<std::int64_t> largest_batch(double capacity, const PeakAt& known,
+                                          const std::function<double(std::int64_t)>& peak) {
   constexpr std::int64_t most = std::int64_t{1} << 24;
+  const auto at = [&](std::int64_t batch) {
+    return PeakAt{.batch = batch, .bytes = batch == known.batch ? known.bytes : peak(batch)};
+  };
   try {
-    // The peak is nearly linear in the batch: two points give an estimate of the answer, which bisection makes exact.
-    const double one = peak(1), two = peak(2), slope = two - one;
-    if (one > capacity) return 0;
+    PeakAt fits = known.bytes <= capacity && known.batch < most / 2 ? known : at(1);
+    if (fits.bytes > capacity) return 0;
+    // A peak grows no faster than the batch.
+    const bool all_fit = fits.bytes / static_cast<double>(fits.batch) * static_cast<double>(most) <= capacity;
+    const PeakAt other = known.bytes > capacity ? known : at(all_fit ? most - 1 : 2 * fits.batch);
+    const double slope = (other.bytes - fits.bytes) / static_cast<double>(other.batch - fits.batch);
     if (slope <= 0) return std::nullopt;
-    if ((capacity - one) / slope > static_cast<double>(most) && peak(most - 1) <= capacity) return most - 1;
-    const auto guess =
-        std::clamp(static_cast<std::int64_t>(std::min((capacity - one) / slope, 1e7)) + 1, std::int64_t{1}, most);
-    std::int64_t low = 1, high = most;  // low always fits
+    if (other.bytes <= capacity) fits = other;
+    // The peak is nearly linear in the batch: two points give an estimate of the answer, which bisection makes exact.
+    const double more = (capacity - fits.bytes) / slope;
+    std::int64_t low = fits.batch, high = other.bytes > capacity ? other.batch : most;  // low always fits
+    if (more > static_cast<double>(high - low) && at(high - 1).bytes <= capacity) return high - 1;
+    const auto guess = low + static_cast<std::int64_t>(std::min(more, static_cast<double>(high - low)));
     for (const std::int64_t tried : {guess, guess + 1, guess - 1, guess + guess / 8 + 1, guess - guess / 8 - 1}) {
       if (tried <= low || tried >= high) continue;
-      (peak(tried) <= capacity ? low : high) = tried;
+      (at(tried).bytes <= capacity ? low : high) = tried;
       if (low + 1 == high) return low;
     }
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
-      (peak(middle) <= capacity ? low : high) = middle;
+      (at(middle).bytes <= capacity ? low : high) = middle;
     }
     return low;
   } catch (const InputError&) {

@@ -58,8 +58,12 @@ std::string text_of(const Setting& setting) {
 
 /// The entry of the sweep from which a graph was made.
 ModelAt model_of(const ModelOptions& options, const Graph& graph) {
+  const auto is_bound = [&](const auto& dim) {
+    const auto found = graph.dims.find(dim.first);
+    return found == graph.dims.end() || found->second == dim.second;
+  };
   for (ModelAt one : wanted_models(options))
-    if (one.file.string() == graph.file) {
+    if (one.file.string() == graph.file && std::all_of(one.point.dims.begin(), one.point.dims.end(), is_bound)) {
       one.point.batch = graph.batch;
       return one;
     }
@@ -105,17 +109,22 @@ struct Counted {
   double macs = 0;
 };
 
-Counted count(Graph graph, const Setting& setting, const Workspaces& workspaces) {
+MemoryOptions options_of(const Setting& setting, const Workspaces& workspaces) {
   MemoryOptions options{.saved = setting.saved};
+  if (setting.training) options.optimizer = setting.training->optimizer;
   if (!workspaces.empty())
     options.workspace = [&](const Layer& layer) -> std::optional<double> {
       const auto found = workspaces.find(signature(layer).text());
       return found == workspaces.end() ? std::nullopt : std::optional(found->second);
     };
+  return options;
+}
+
+Counted count(const Graph& graph, const Setting& setting, const Workspaces& workspaces) {
+  const MemoryOptions options = options_of(setting, workspaces);
   Counted counted;
   if (setting.training) {
-    options.optimizer = setting.training->optimizer;
-    const TrainingGraph iteration = derive_training(std::move(graph), *setting.training);
+    const TrainingGraph iteration = derive_training(graph, *setting.training);
     counted.profile = make_memory_profile(iteration, options);
     for (const Parameter& one : iteration.parameters) detail::add_saturated(counted.parameters, one.elements);
     counted.macs = products(iteration.graph);
@@ -125,6 +134,13 @@ Counted count(Graph graph, const Setting& setting, const Workspaces& workspaces)
   counted.profile = make_memory_profile(graph, options);
   counted.parameters = parameters_of(graph);
   return counted;
+}
+
+/// Bytes at the peak, without workspaces.
+double peak_of(Graph graph, const Setting& setting) {
+  const MemoryOptions options = options_of(setting, {});
+  if (!setting.training) return make_memory_profile(graph, options).peak_bytes();
+  return make_memory_profile(derive_training(std::move(graph), *setting.training), options).peak_bytes();
 }
 
 /// The bytes that do not depend on the batch.
@@ -144,7 +160,7 @@ std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, con
                       .peak_bytes = counted.profile.peak_bytes(),
                       .kept_bytes = counted.profile.kept_bytes(),
                       .work = now.macs > 0 ? counted.macs / now.macs : 1,
-                      .largest_batch = largest(other)});
+                      .largest_batch = largest(other, counted)});
   };
   const auto try_one = [&](const std::string& options, const auto& change) {
     Setting other = asked;
@@ -254,14 +270,14 @@ int run(const MemoryCommand& options) {
       throw InputError(fmt::format("{}: weights{} take {:.4g} MB, more than the capacity of {:.4g} MB", graph.file,
                                    asked.training ? ", buffers, gradients and optimizer state" : "",
                                    fixed_bytes(counted.profile) / 1e6, report.capacity_bytes / 1e6));
-    const auto largest = [&](const Setting& setting) {
-      return largest_batch(report.capacity_bytes, [&](std::int64_t batch) {
-        return count(load_graph(at_batch(at, batch)), setting, {}).profile.peak_bytes();
-      });
+    const auto largest = [&](const Setting& setting, const Counted& now) {
+      const double peak = timed.workspaces.empty() ? now.profile.peak_bytes() : peak_of(graph, setting);
+      return largest_batch(report.capacity_bytes, {.batch = graph.batch, .bytes = peak},
+                           [&](std::int64_t batch) { return peak_of(load_graph(at_batch(at, batch)), setting); });
     };
     MemoryReport::Model model{.options = text_of(asked), .parameters = counted.parameters, .macs = counted.macs};
     model.latency = timed.latency;
-    model.largest_batch = largest(asked);
+    model.largest_batch = largest(asked, counted);
     if (!report.sweep) model.what_ifs = what_ifs(graph, asked, counted, timed.workspaces, largest);
     model.profile = std::move(counted.profile);
     return model;

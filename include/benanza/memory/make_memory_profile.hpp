@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -42,13 +43,15 @@ namespace detail {
 /// Makes one profile; each call needs its own instance.
 class MemoryProfiler {
  public:
-  MemoryProfiler(const TrainingGraph& iteration, const MemoryOptions& options, bool training)
+  /// `graph` is the graph of the iteration, or of a run without training. The iteration then has only phases and
+  /// sources.
+  MemoryProfiler(const Graph& graph, const TrainingGraph& iteration, const MemoryOptions& options, bool training)
       : iteration_(&iteration),
-        graph_(&iteration.graph),
+        graph_(&graph),
         options_(&options),
-        storages_(iteration.graph, options.saved == Saved::eager),
-        fixed_(iteration.graph.values.size()),
-        lives_(iteration.graph.values.size()) {
+        storages_(graph, options.saved == Saved::eager),
+        fixed_(graph.values.size()),
+        lives_(graph.values.size()) {
     result_.model = graph_->name;
     result_.file = graph_->file;
     result_.batch = graph_->batch;
@@ -81,7 +84,6 @@ class MemoryProfiler {
   [[nodiscard]] std::size_t end() const { return std::max<std::size_t>(graph_->nodes.size(), 1) - 1; }
 
   void find_layers() {
-    std::map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       const Node& node = graph_->nodes[i];
       result_.steps.push_back({.node = node.name, .phase = iteration_->phases[i]});
@@ -209,18 +211,17 @@ class MemoryProfiler {
   void overwrite() {
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       const Node& node = graph_->nodes[i];
-      if (!node.has_output(0) || !node.bodies.empty() || family(make_layer(node, *graph_)) != Family::elementwise)
-        continue;
-      const ValueId made = storages_.of(*node.outputs[0]);
-      for (const auto& input : node.inputs) {
-        if (!input) continue;
-        Life& dying = lives_[storages_.of(*input)];
-        if (!dying.is || dying.kept || dying.output || dying.gradient || dying.last != i || dying.first == i ||
-            graph_->value(storages_.of(*input)).bytes() != graph_->value(made).bytes())
-          continue;
-        dying.last = i - 1;
-        break;
-      }
+      if (!node.has_output(0) || !node.bodies.empty()) continue;
+      const double made = graph_->value(storages_.of(*node.outputs[0])).bytes();
+      const auto may_be_overwritten = [&](const auto& input) {
+        if (!input) return false;
+        const Life& dying = lives_[storages_.of(*input)];
+        return dying.is && !dying.kept && !dying.output && !dying.gradient && dying.last == i && dying.first != i &&
+               graph_->value(storages_.of(*input)).bytes() == made;
+      };
+      const auto input = std::find_if(node.inputs.begin(), node.inputs.end(), may_be_overwritten);
+      if (input != node.inputs.end() && family(make_layer(node, *graph_)) == Family::elementwise)
+        lives_[storages_.of(**input)].last = i - 1;
     }
   }
 
@@ -290,7 +291,7 @@ class MemoryProfiler {
   std::vector<bool> fixed_;                 // by value: always in memory
   std::vector<Life> lives_;                 // by storage
   std::map<ValueId, std::string> owner_{};  // by gradient: the layer of its parameter
-  std::map<std::string, std::size_t> layer_of_{};
+  std::unordered_map<std::string, std::size_t> layer_of_{};
   std::vector<MemoryLayer> layers_{};
   MemoryProfile result_{};
 };
@@ -298,13 +299,13 @@ class MemoryProfiler {
 }  // namespace detail
 
 inline MemoryProfile make_memory_profile(const TrainingGraph& iteration, const MemoryOptions& options) {
-  return detail::MemoryProfiler(iteration, options, true).build();
+  return detail::MemoryProfiler(iteration.graph, iteration, options, true).build();
 }
 inline MemoryProfile make_memory_profile(const Graph& graph, const MemoryOptions& options) {
-  TrainingGraph run{.graph = graph};
+  TrainingGraph run;
   run.phases.assign(graph.nodes.size(), Phase::forward);
   run.sources.assign(graph.nodes.size(), std::nullopt);
-  return detail::MemoryProfiler(run, options, false).build();
+  return detail::MemoryProfiler(graph, run, options, false).build();
 }
 
 }  // namespace benanza
