@@ -4,9 +4,10 @@
 #include "commands.hpp"
 #include "models.hpp"
 #include "terminal.hpp"
+#include "unknown_argument.hpp"
+#include "version_text.hpp"
 #include <benanza/error.hpp>
 #include <benanza/plan/kernel_settings.hpp>
-#include <benanza/version.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -14,12 +15,35 @@
 #include <csignal>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 namespace {
 
 int complain(const std::string& what, int code) {
   benanza::tool::terminal::say(what);
   return code;
+}
+
+/// The arguments in the order in which CLI11 takes them, the last first. `help COMMAND` is `COMMAND --help`.
+std::vector<std::string> reversed_arguments(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  if (!arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
+/// Prints what `--help` and `--version` ask for; explains any other error.
+int answer(const CLI::App& app, const CLI::ParseError& error) {
+  using namespace benanza::tool;
+  std::string what = unknown_subcommand(app);
+  if (what.empty() && error.get_exit_code() == 0) return app.exit(error);
+  if (what.empty()) what = unknown_option(app);
+  if (what.empty()) what = error.what();
+  return complain(what + " (see " + command_line_of(app) + " --help)", usage);
 }
 
 }  // namespace
@@ -31,7 +55,7 @@ int main(int argc, char** argv) {
       "How fast could a deep-learning model run on this machine, and why is it slower?\n\n"
       "  benanza bound examples/models/modern/resnet50.onnx");
   app.name("benanza");
-  app.set_version_flag("--version", std::string(version));
+  app.set_version_flag("-V,--version", tool::version_text, "the version, the commit and the libraries");
   app.require_subcommand(1);
   int exit_code = tool::done;
   tool::add_bound(app, exit_code);
@@ -47,18 +71,14 @@ int main(int argc, char** argv) {
   tool::add_measure(app, exit_code);
   tool::add_machine(app, exit_code);
   tool::add_db(app, exit_code);
+  app.add_subcommand("help", "the same as --help after a command: benanza help bound");
   tool::add_worker(app, exit_code);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a silent end
   try {
-    const auto is_named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
-    const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-    if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_named))
-      throw UsageError("there is no subcommand '" + std::string(argv[1]) + "' (see benanza --help)");
-    app.parse(argc, argv);
+    app.parse(reversed_arguments(argc, argv));
     return exit_code;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(std::string(error.what()) + " (see benanza --help)", tool::usage);
+    return answer(app, error);
   } catch (const UsageError& error) {
     return complain(error.what(), tool::usage);
   } catch (const tool::LackingSizes& error) {

@@ -477,7 +477,7 @@ class Cli(unittest.TestCase):
     def test_a_worker_needs_its_request_alone(self):
         folder = self.at / "folder"
         folder.mkdir()
-        version = run("--version").stdout.strip()
+        version = re.match(r"benanza (\S+)", run("--version").stdout)[1]
         lines = [f"version\t{version}", "measures\t1", "threads\t1", "budget\t5", "cache\thot", "backend\tnative", "layer\t1\tUnary/f32/x=4096"]
         (folder / "request").write_text("\n".join(lines) + "\n")
         result = run("worker", folder, cwd=folder)                     # no model is anywhere near
@@ -1306,6 +1306,8 @@ class Cli(unittest.TestCase):
             self.assertIn(text, table)
         names = [backend["name"] for backend in document["machine"]["backends"]]
         self.assertEqual(sorted(names), ["cublas", "cuda", "cudnn", "mpi", "native", "nccl", "onednn", "openblas"])
+        built = [backend for backend in document["machine"]["backends"] if not backend["reason"].startswith("not in this build")]
+        self.assertEqual(run("--version").stdout.splitlines()[1:], [f"  {backend['name']} {backend['version']}" for backend in built])
         for backend in self.absent_backends(database):
             self.assertTrue(backend["needs"])
             self.assertRegex(table, rf"\n  {backend['name']} +not available: not in this build; needs {re.escape(backend['needs'])}\n")

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What users expect of any program of a command line: the version, help, names that are misspelt.
+
+    conventions_test.py PROGRAM EXAMPLES [Conventions.test_...]
+"""
+import pathlib
+import subprocess
+import sys
+import unittest
+
+PROGRAM, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2])
+MNIST = EXAMPLES / "models" / "zoo2019" / "MNIST.onnx"
+COMMANDS = [[], *([name] for name in ("bound", "run", "layers", "generate", "analyze", "gap", "study", "memory", "scale", "predict", "measure", "machine", "db")),
+            *(["db", name] for name in ("list", "verify", "merge", "diff"))]  # fmt: skip
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=600, check=False, **options)
+
+
+class Conventions(unittest.TestCase):
+    def misspelt(self, says, *arguments):
+        ran = run(*arguments)
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (2, "", f"benanza: {says}\n"))
+
+    def test_the_version_names_the_program_and_the_libraries(self):
+        first, *libraries = run("--version").stdout.splitlines()
+        self.assertRegex(first, r"\Abenanza \d+\.\d+\.\d+( \([^() ]+\))?\Z")
+        self.assertIn("native", [line.split()[0] for line in libraries])
+        for line in libraries:
+            self.assertRegex(line, r"\A  [a-z]+ \S+\Z")
+        self.assertEqual(run("-V").stdout, run("--version").stdout)
+
+    def test_help_before_a_command_is_its_help(self):
+        for command in COMMANDS:
+            asked = run("help", *command)
+            self.assertEqual((asked.returncode, asked.stderr), (0, ""))
+            self.assertEqual(asked.stdout, run(*command, "--help").stdout)
+            self.assertIn("Usage: " + " ".join(["benanza", *command]) + " ", asked.stdout)
+
+    def test_misspelt_names_are_answered_with_the_nearest(self):
+        self.misspelt("no subcommand is called 'bond'; did you mean bound? (see benanza --help)", "bond", MNIST)
+        self.misspelt("no subcommand is called 'analyse'; did you mean analyze? (see benanza --help)", "analyse")
+        self.misspelt("no subcommand is called 'bond'; did you mean bound? (see benanza --help)", "help", "bond")
+        self.misspelt("no subcommand is called 'mrege'; did you mean merge? (see benanza db --help)", "db", "mrege", "x")
+        self.misspelt("no option is called '--bach'; did you mean --batch? (see benanza layers --help)", "layers", MNIST, "--bach", "3")
+        self.misspelt("no option is called '--bach'; did you mean --batch? (see benanza layers --help)", "layers", MNIST, "--bach=3")
+        self.misspelt("no option is called '--faill-on'; did you mean --fail-on? (see benanza db diff --help)", "db", "diff", "--faill-on", "slower")
+
+    def test_an_option_is_named_before_what_is_lacking_because_of_it(self):
+        self.misspelt("no option is called '--outptu'; did you mean --output? (see benanza generate --help)", "generate", MNIST, "--outptu=x.cpp")
+
+    def test_names_like_no_other_are_answered_without_one(self):
+        self.misspelt("no subcommand is called 'nonsense' (see benanza --help)", "nonsense")
+        self.misspelt("no option is called '--nonsense' (see benanza layers --help)", "layers", MNIST, "--nonsense")
+        self.misspelt("no subcommand is called 'worke' (see benanza --help)", "worke")  # the program calls its worker itself
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
