@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // write_run: Google Benchmark's JSON, one line per row. Default values are left out; a value that is not a number is
-// left out or null, never a bare NaN; a row without a time has none, where Google Benchmark 1.7.1 would write 0.
+// left out or null, never a bare NaN; the time of a row with an error is 0, as Google Benchmark writes it: its
+// tools/compare.py reads the times of all rows.
 #include "run_text.hpp"
 #include <benanza/results/results.hpp>
 #include <benanza/results/whole_file.hpp>
@@ -40,6 +41,13 @@ void add_time(Json& row, Json time) {
   row["real_time"] = time;
   row["cpu_time"] = std::move(time);  // Google Benchmark's tools expect it; only one clock was read
   row["time_unit"] = "ns";
+}
+
+void add_error(Json& row, const std::string& message) {
+  row["error_occurred"] = true;
+  row["error_message"] = message;
+  row["iterations"] = 0;
+  add_time(row, 0.0);
 }
 
 /// The values of a time in addition to p10, which is the row's own time.
@@ -84,8 +92,7 @@ Json row_of(const Measurement& m) {
     add_time(row, ns(m.p10));
     add_counters(row, m);
   } else {
-    row["error_occurred"] = true;
-    row["error_message"] = m.measured() ? "no time was measured" : m.reason;
+    add_error(row, m.measured() ? "no time was measured" : m.reason);
   }
   if (m.preparation.value != 0) row["preparation_ns"] = ns(m.preparation, digits_of_rounds);
   if (m.workspace_bytes != 0) row["workspace_bytes"] = m.workspace_bytes;
@@ -126,8 +133,7 @@ Json row_of(const Measurement& m) {
 Json row_of(const CeilingRow& ceiling) {
   Json row = named_row(ceiling.name(), ceiling.threads);
   if (!std::isfinite(ceiling.value) || ceiling.value <= 0) {
-    row["error_occurred"] = true;
-    row["error_message"] = "no value was measured";
+    add_error(row, "no value was measured");
     return row;
   }
   row["iterations"] = 1;
