@@ -26,6 +26,12 @@ std::vector<std::string> csv_fields(std::string_view line, char separator) {
   return fields;
 }
 
+bool next_row(Lines& lines, std::string_view& line) {
+  while (lines.next(line))
+    if (line.find_first_not_of(" \t") != std::string_view::npos) return true;
+  return false;
+}
+
 std::optional<std::size_t> csv_column(const std::vector<std::string>& header, std::string_view name) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   for (std::size_t i = 0; i < header.size(); ++i)

@@ -14,6 +14,9 @@ namespace benanza::profile {
 
 [[nodiscard]] std::vector<std::string> csv_fields(std::string_view line, char separator);
 
+/// The next line that is not blank; false if there is none.
+[[nodiscard]] bool next_row(Lines& lines, std::string_view& line);
+
 /// Index of the first column with this name, ignoring case.
 [[nodiscard]] std::optional<std::size_t> csv_column(const std::vector<std::string>& header, std::string_view name);
 

@@ -48,7 +48,7 @@ std::optional<Seconds> read_time(Source& source, std::uint64_t position, const s
 EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
   Lines lines(source);
   std::string_view line;
-  static_cast<void>(lines.next(line));
+  static_cast<void>(next_row(lines, line));
   const auto header = csv_fields(line, ',');
   const auto layer = csv_column(header, "layer"), op = csv_column(header, "op"), node = csv_column(header, "node"),
              algorithm = csv_column(header, "algorithm");
@@ -63,8 +63,7 @@ EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
   std::vector<std::uint32_t> ids;
   std::vector<ProfileRecord> rows;
   std::vector<Seconds> times;
-  while (lines.next(line)) {
-    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+  while (next_row(lines, line)) {
     const auto fields = csv_fields(line, ',');
     const auto seconds = read_time(source, lines.position(), fields, header.size(), *time);
     if (!seconds) {

@@ -31,6 +31,7 @@ std::string known_formats() {
 const Reader& reader_of(const Source& source) {
   std::string_view head = source.head();
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  head.remove_prefix(std::min(head.find_first_not_of("\r\n"), head.size()));
   if (head.empty()) source.fail(0, "the file is empty");
   for (const Reader* reader : readers)
     if (reader->sniff(head)) return *reader;

@@ -11,7 +11,8 @@
 namespace benanza::results {
 
 CsvTable::CsvTable(std::string file, std::string_view text) : file_(std::move(file)), text_(text) {
-  columns_ = fields_of_line();
+  do columns_ = fields_of_line();
+  while (columns_.size() == 1 && columns_.front().empty() && at_ < text_.size());
 }
 
 bool CsvTable::has(std::string_view column) const {

@@ -114,7 +114,7 @@ Total2019 variant_2019(std::string_view name) {
 
 bool has_totals_2019(std::string_view head) {
   if (head.find_first_of("{\"") != std::string_view::npos) return false;  // a database
-  const CsvTable table("", head.substr(0, head.find('\n')));
+  const CsvTable table("", head);
   return has_models(table) || has_variants(table);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles in tables: OpenVINO's counters, plain CSV, Google Benchmark's JSON; and files of unknown formats.
 #include "support/profile_support.hpp"
+#include <benanza/results/csv_table.hpp>
 
 namespace {
 
@@ -90,6 +91,19 @@ TEST_CASE("a plain CSV of layers is in the order of the engine") {
   CHECK(one.warnings.empty());
   // A name that occurs twice in one pass is two layers.
   CHECK(read_text("layer,time_ms\nconv,9\nrelu,1\nfc,4\nrelu,1\n").records.size() == 4);
+}
+
+TEST_CASE("empty lines before the header of a table are skipped") {
+  CHECK(microseconds(read_text("\n\r\nlayer,time_ms\nconv,9\n").records.at(0).times) == std::vector<double>{9000});
+  const auto counters =
+      read_text("\nlayerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\nc;EXECUTED;C;j;2;2\n");
+  CHECK(microseconds(counters.records.at(0).times) == std::vector<double>{2000});
+  results::CsvTable table("latencies.csv", "\n\r\nmodel,mean_ms\n\nresnet,4\n");
+  REQUIRE(table.next());
+  CHECK(table["model"] == "resnet");
+  CHECK_FALSE(table.next());
+  CHECK_FALSE(results::CsvTable("empty.csv", "\n\n").next());
+  CHECK_THAT(error_of("\n\n"), Catch::Contains("the file is empty"));
 }
 
 TEST_CASE("a broken CSV of layers is refused with the byte") {
