@@ -23,6 +23,12 @@ constexpr std::uint64_t most_unpacked = 200, always_unpacked = std::uint64_t{1} 
 // A unit of two bytes becomes at most three bytes, a pair of them four.
 constexpr std::size_t longest_unit = 3;
 
+/// zlib begins a message with the name of a file that it opened by descriptor: `<fd:3>: `.
+std::string_view without_descriptor(std::string_view message) {
+  const auto end = message.starts_with("<fd:") ? message.find(": ") : std::string_view::npos;
+  return end == std::string_view::npos ? message : message.substr(end + 2);
+}
+
 std::string system_error(int number) { return std::generic_category().message(number); }
 
 std::size_t append_utf8(char* to, std::uint32_t point) {
@@ -82,7 +88,8 @@ std::size_t Source::read_bytes(char* to, std::size_t count) {
     const char* message = gzerror(file_->handle, &state);
     if (state == Z_ERRNO) throw InputError(path_.string() + ": cannot be read: " + system_error(errno));
     if (state != Z_OK && state != Z_STREAM_END)
-      fail(position_ + given_ + done, std::string("the gzip file is damaged or cut off: ") + message);
+      fail(position_ + given_ + done,
+           "the gzip file is damaged or cut off: " + std::string(without_descriptor(message)));
     if (got <= 0) break;
     file_->unpacked += static_cast<std::uint64_t>(got);
     if (file_->unpacked > always_unpacked && file_->unpacked / most_unpacked > file_->packed &&

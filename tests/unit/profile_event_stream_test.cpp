@@ -128,7 +128,7 @@ TEST_CASE("a gzip file that is cut off is refused") {
   write_zipped(folder.path / "whole", text + "1]");
   const std::string bytes = contents(folder.path / "whole");
   const auto cut = folder.write("cut", bytes.substr(0, bytes.size() / 2));
-  CHECK_THROWS_WITH(split(cut), Catch::Contains("the gzip file is damaged or cut off"));
+  CHECK_THROWS_WITH(split(cut), Catch::EndsWith("the gzip file is damaged or cut off: unexpected end of file"));
   CHECK_THROWS_WITH(Source(folder.path / "none", 0), Catch::Contains("cannot be read: No such file"));
   CHECK_THROWS_WITH(Source(folder.path, 0), Catch::Contains("cannot be read"));
 }
