@@ -117,8 +117,8 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "workspace_bytes") row.workspace_bytes = number(value);
   else if (key == "saves_multiplications") row.saves_multiplications = number(value) == 1;
   else if (key == "contended") row.contended = number(value) == 1;
-  else if (key == "at_least_ns") row.at_least_ns = number(value);
-  else if (key == "at_most_ns") row.at_most_ns = number(value);
+  else if (key == "at_least_ns") row.at_least_ns = read_time(row, key, value);
+  else if (key == "at_most_ns") row.at_most_ns = read_time(row, key, value);
   else if (key == "noisy") row.noisy = number(value) == 1;
   else if (key == "advised") row.advised = number(value) == 1;
   else if (key == "method") row.method = value;
@@ -354,6 +354,8 @@ class Reader {
     }
     const Seconds p10{row.real_time / scale}, launch{row.launch_ns / 1e9};
     if (wrong.empty() && !(p10.value > 0)) wrong = no_time;
+    if (wrong.empty() && row.at_most_ns > 0 && row.at_least_ns > row.at_most_ns)
+      wrong = "at_least_ns is above at_most_ns";
     if (std::isnan(launch.value)) wrong = "launch_ns is not a number";
     else if (wrong.empty() && (launch < Seconds{} || launch >= p10)) wrong = "launch_ns is not between 0 and the time";
     if (!wrong.empty()) {
