@@ -27,6 +27,7 @@ struct DbDiffCommand {
   std::vector<std::string> before{}, after{};  ///< machine=TEXT or BACKEND=VERSION
   ModelOptions models{};
   OutputOptions output{};
+  std::vector<std::string> accept{};  ///< as in `MachineChoice`, on each side
   std::vector<std::string> fail_on{};
   double tolerance_percent = 100 * default_tolerance;
   int threads = 0;
@@ -37,17 +38,26 @@ struct DiffInput {
   ResultDatabase results{};
 };
 
+/// Whether rows of another machine count as rows of this one.
+bool counts(const Machine& machine, const Machine& other, const std::vector<std::string>& accept) {
+  const auto facts = machine.differences(other);
+  return std::all_of(facts.begin(), facts.end(), [&](const std::string& fact) {
+    return std::find(accept.begin(), accept.end(), fact) != accept.end();
+  });
+}
+
 /// The machine whose identity contains the text; without a text, the only machine.
-Machine choose_machine(const ResultDatabase& database, const std::string& option, const std::string& text) {
+Machine choose_machine(const ResultDatabase& database, const std::string& option, const MachineChoice& choice) {
   if (database.runs().empty()) throw InputError(option + ": the files hold no results");
   try {
-    return database.machine({.of = text});
+    return database.machine(choice);
   } catch (const InputError& error) {
     throw InputError(option + " machine=TEXT: " + error.what());
   }
 }
 
-DiffInput choose_side(const std::string& place, const std::vector<std::string>& choices, const std::string& option) {
+DiffInput choose_side(const std::string& place, const std::vector<std::string>& choices, const std::string& option,
+                      const std::vector<std::string>& accept) {
   const ResultDatabase database = read_places({place});
   for (const auto& warning : database.warnings()) terminal::warn("not read: " + warning);
   std::string machine;
@@ -59,11 +69,12 @@ DiffInput choose_side(const std::string& place, const std::vector<std::string>& 
     if (choice.substr(0, at) == "machine") machine = choice.substr(at + 1);
     else wanted.push_back({choice.substr(0, at), choice.substr(at + 1)});
   }
-  DiffInput side{.facts = {.place = place, .machine = choose_machine(database, option, machine)}};
-  side.facts.backends = database.newest_versions(side.facts.machine);
+  DiffInput side{
+      .facts = {.place = place, .machine = choose_machine(database, option, {.of = machine, .accept = accept})}};
+  side.facts.backends = database.newest_versions(side.facts.machine, accept);
   for (const auto& version : wanted) {
     const auto has = [&](const Run& run) {
-      return side.facts.machine.differences(run.machine).empty() &&
+      return counts(side.facts.machine, run.machine, accept) &&
              std::find(run.backends.begin(), run.backends.end(), version) != run.backends.end();
     };
     if (std::none_of(database.runs().begin(), database.runs().end(), has))
@@ -71,7 +82,7 @@ DiffInput choose_side(const std::string& place, const std::vector<std::string>& 
     for (auto& backend : side.facts.backends)
       if (backend.name == version.name) backend = version;
   }
-  side.results = database.select(side.facts.machine, side.facts.backends);
+  side.results = database.select(side.facts.machine, side.facts.backends, accept);
   side.facts.runs = side.results.runs().size();
   return side;
 }
@@ -84,9 +95,9 @@ void add_signatures(const ModelLayers& model, std::set<std::string>& signatures)
 int run(const DbDiffCommand& options) {
   check_writable(options.output);
   const auto places = places_or_default(options.places);
-  const DiffInput before = choose_side(places.front(), options.before, "--before"),
-                  after = choose_side(places.back(), options.after, "--after");
-  if (places.size() == 1 && before.facts.machine.id() == after.facts.machine.id() &&
+  const DiffInput before = choose_side(places.front(), options.before, "--before", options.accept),
+                  after = choose_side(places.back(), options.after, "--after", options.accept);
+  if (places.size() == 1 && counts(before.facts.machine, after.facts.machine, options.accept) &&
       before.facts.backends == after.facts.backends)
     throw UsageError("both sides are the same: give two databases, or --before and --after to choose in one");
   DbDiff report{.before = before.facts, .after = after.facts, .tolerance = options.tolerance_percent / 100};
@@ -134,6 +145,7 @@ void add_db_diff(CLI::App& db, int& exit_code) {
         ->type_name("machine=TEXT|BACKEND=VERSION,...")
         ->delimiter(',')
         ->allow_extra_args(false);
+  add_accepted_facts(*command, options->accept);
   options->models.add_to(*command, "--model");
   command
       ->add_option("-t,--threads", options->threads,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 namespace benanza::tool {
@@ -18,7 +19,10 @@ using Json = nlohmann::json;
 using Dims = std::vector<std::int64_t>;
 
 std::int64_t size_of(const Json& json, const std::string& where, std::int64_t least) {
-  if (!json.is_number_integer() || json.get<std::int64_t>() < least)
+  constexpr double beyond = 9223372036854775808.0;  // 2^63
+  const double given = json.is_number() ? json.get<double>() : 0.5;
+  const bool is_whole = given == std::trunc(given) && given >= -beyond && given < beyond;  // 4.0 is a size as well
+  if (!is_whole || json.get<std::int64_t>() < least)
     throw InputError(where + ": found " + json.dump() + ", expected a whole number from " + std::to_string(least));
   return json.get<std::int64_t>();
 }

@@ -448,6 +448,13 @@ class Cli(unittest.TestCase):
         self.fails(1, ["microcode=0x1", "microcode=0x2", "--accept microcode"], "analyze", MNIST, *places)
         self.assertEqual(run("analyze", MNIST, *places, "--accept", "microcode").returncode, 0)
         self.fails(2, ["--accept"], "analyze", MNIST, *places, "--accept", "device")
+        self.fails(2, ["--accept", "memory"], "analyze", MNIST, *places, "--accept", "memory")  # never tells machines apart
+        upgraded = self.copy("mnist_upgraded.json", "after.json", ('"machine/system": "none"', fact.format(1)))
+        diff = ["db", "diff", self.at / "db", upgraded]
+        self.fails(1, ["--before", "--accept microcode counts both"], *diff)
+        accepted = run(*diff, "--accept", "microcode", "--json", "-")
+        self.assertEqual((accepted.returncode, json.loads(accepted.stdout)["before"]["runs"]), (0, 2), accepted.stderr)
+        self.fails(2, ["both sides are the same"], "db", "diff", self.at / "db", "--before", "machine=0x1", "--after", "machine=0x2", "--accept", "microcode")
         self.copy("mnist.json", "db/older.json")  # states no microcode
         self.copy("mnist.json", "db/grown.json", ("1073741824", "18900000000"), ('"machine/system": "none"', fact.format(1)))
         (self.at / "db" / "2.json").unlink()
@@ -1169,9 +1176,12 @@ class Cli(unittest.TestCase):
         shapes.write_text(json.dumps({SYMBOLIC.name: {"dim": {"seq": 32}}, "*": {"batch": 3, "dim": {"seq": 16, "height": 8}}}))
         of = lambda *arguments: json.loads(run("layers", SYMBOLIC, "--shapes", shapes, *arguments, "--json", "-").stdout)["models"][0]["dims"]
         self.assertEqual(of(), {"batch": 3, "seq": 32})
+        shapes.write_text('{"*": {"batch": 3.0, "dim": {"seq": 3.2e1}}}')  # as a script that computes sizes writes them
+        self.assertEqual(of(), {"batch": 3, "seq": 32})
         self.assertEqual(of("--batch", "5", "--dim", "seq=8"), {"batch": 5, "seq": 8})
         for text, says in (("{", "not JSON"), ("[]", "expected an object"), ('{"*": {"dims": {}}}', "unknown key 'dims'"),
-                           ('{"*": {"batch": 0}}', "expected a whole number from 1"), ('{"*": {"input": {"x": 3}}}', "expected a shape"),
+                           ('{"*": {"batch": 0}}', "expected a whole number from 1"), ('{"*": {"batch": 1.5}}', "found 1.5, expected a whole number from 1"),
+                           ('{"*": {"batch": 1e30}}', "found 1e+30, expected a whole number from 1"), ('{"*": {"batch": "3"}}', "expected a whole number from 1"), ('{"*": {"input": {"x": 3}}}', "expected a shape"),
                            (json.dumps({SYMBOLIC.stem: {"dim": {"seq": 8, "height": 8}}}), "no symbolic dimension 'height'")):
             shapes.write_text(text)
             self.fails(1, ["shapes.json", says], "layers", SYMBOLIC, "--shapes", shapes, "--quiet")
