@@ -102,7 +102,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AnalyzeCommand>();
   auto* command =
       app.add_subcommand("analyze", "bounds from stored results alone: nothing is measured, no device is needed");
-  command->footer("example: benanza analyze resnet50.onnx --results results.json");
+  command->footer("benanza analyze resnet50.onnx --results results.json");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   command->add_option("--results", options->results, "results files or folders (may be repeated)")

@@ -158,7 +158,7 @@ int run(const BoundCommand& options) {
 void add_bound(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<BoundCommand>();
   auto* command = app.add_subcommand("bound", "measures a model's layers and prints its ladder of lower bounds");
-  command->footer("example: benanza bound examples/models/modern/resnet50.onnx");
+  command->footer("benanza bound examples/models/modern/resnet50.onnx");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   options->measuring.add_to(*command);

@@ -94,7 +94,7 @@ using Action = int (*)(const DbCommand&);
 CLI::App* add(CLI::App& db, const char* name, const char* what, const char* example, Action action, int& exit_code,
               const std::shared_ptr<DbCommand>& options) {
   auto* command = db.add_subcommand(name, what);
-  command->footer(std::string("example: ") + example);
+  command->footer(example);
   options->output.add_to(*command);
   command->callback([options, action, &exit_code] { exit_code = action(*options); });
   return command;
@@ -128,7 +128,7 @@ void add_tolerance(CLI::App& command, double& percent) {
 
 void add_db(CLI::App& app, int& exit_code) {
   auto* db = app.add_subcommand("db", "the database of results: list, merge, diff, verify");
-  db->footer("example: benanza db diff results/old results/new --model resnet50.onnx --fail-on slower");
+  db->footer("benanza db diff old new --model resnet50.onnx --fail-on slower");
   db->require_subcommand(1);
   auto listed = std::make_shared<DbCommand>(), verified = std::make_shared<DbCommand>(),
        merged = std::make_shared<DbCommand>();

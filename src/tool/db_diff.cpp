@@ -129,9 +129,9 @@ void add_db_diff(CLI::App& db, int& exit_code) {
   auto options = std::make_shared<DbDiffCommand>();
   auto* command = db.add_subcommand("diff", "what changed between two databases, machines or versions of a library");
   command->footer(
-      "examples: benanza db diff old new --model resnet50.onnx --fail-on slower\n"
-      "          benanza db diff results --before onednn=3.2.0 --after onednn=3.3.0\n"
-      "          benanza db diff results --before machine=EPYC --after machine=Xeon");
+      "benanza db diff old new --model resnet50.onnx --fail-on slower\n"
+      "benanza db diff results --before onednn=3.2.0 --after onednn=3.3.0\n"
+      "benanza db diff results --before machine=EPYC --after machine=Xeon");
   command
       ->add_option("places", options->places,
                    "results before and after: files or folders (one: both; default: the user's database)")
@@ -153,8 +153,7 @@ void add_db_diff(CLI::App& db, int& exit_code) {
       ->type_name("N")
       ->check(positive_number());
   command
-      ->add_option("--fail-on", options->fail_on,
-                   "exit code 4 if a model (without models: a layer) has this verdict: slower, unknown, faster, same")
+      ->add_option("--fail-on", options->fail_on, "exit code 4 if a model (without models: a layer) has this verdict")
       ->type_name("VERDICT,...")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -261,7 +261,7 @@ void add_gap(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<GapCommand>();
   auto* command =
       app.add_subcommand("gap", "how much slower an engine is than a model's bounds, where, and what to do about it");
-  command->footer("example: benanza gap resnet50.onnx --profile onnxruntime_profile.json");
+  command->footer("benanza gap resnet50.onnx --profile onnxruntime_profile.json");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   command

@@ -129,9 +129,9 @@ void add_generate(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("generate", "the suite over a set of models as a Google Benchmark translation unit");
   command->footer(
-      "example: benanza generate examples/models/modern/*.onnx -o generated/modern.cpp\n"
-      "         benanza generate resnet50.onnx --standalone -o suite\n"
-      "         benanza generate --reproducer MatMul/f32/a=128x768/b=768x768/b_constant=1 -o slow.cpp");
+      "benanza generate examples/models/modern/*.onnx -o generated/modern.cpp\n"
+      "benanza generate resnet50.onnx --standalone -o suite\n"
+      "benanza generate --reproducer MatMul/f32/a=128x768/b=768x768/b_constant=1 -o slow.cpp");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   command->get_option("models")->required(false);

@@ -29,7 +29,7 @@ void add_layers(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<LayersCommand>();
   auto* command =
       app.add_subcommand("layers", "unique layers over a set of models: counts, FLOPs, bytes, who uses them");
-  command->footer("example: benanza layers examples/models/zoo2019");
+  command->footer("benanza layers examples/models/zoo2019");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   options->output.add_to(*command);

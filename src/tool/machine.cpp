@@ -81,7 +81,7 @@ void add_machine(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MachineCommand>();
   auto* command =
       app.add_subcommand("machine", "the machine that would be measured: device, libraries, measured ceilings, timer");
-  command->footer("example: benanza machine");
+  command->footer("benanza machine");
   options->measuring.add_to(*command);
   options->output.add_to(*command);
   command->add_flag("--remeasure", options->remeasure, "measures the ceilings afresh; the highest ever seen are shown");

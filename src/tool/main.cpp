@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `benanza`: subcommands on top of the library. The only place that turns an exception into a message and
 // an exit code.
+#include "command_text.hpp"
 #include "commands.hpp"
+#include "help.hpp"
 #include "models.hpp"
 #include "terminal.hpp"
 #include "unknown_argument.hpp"
@@ -51,10 +53,12 @@ int answer(const CLI::App& app, const CLI::ParseError& error) {
 int main(int argc, char** argv) {
   using namespace benanza;
   ignore_kernel_settings();
-  CLI::App app(
-      "How fast could a deep-learning model run on this machine, and why is it slower?\n\n"
-      "  benanza bound examples/models/modern/resnet50.onnx");
-  app.name("benanza");
+  CLI::App app("How fast could a deep-learning model run on this machine, and why is it slower?", "benanza");
+  app.set_help_flag("-h,--help", "prints this text");
+  app.formatter_fn([](const CLI::App* command, const std::string&, CLI::AppFormatMode) {
+    return tool::help_text(tool::command_text(*command));
+  });
+  app.footer("benanza bound examples/models/modern/resnet50.onnx\nbenanza help bound");
   app.set_version_flag("-V,--version", tool::version_text, "the version, the commit and the libraries");
   app.require_subcommand(1);
   int exit_code = tool::done;
@@ -71,7 +75,7 @@ int main(int argc, char** argv) {
   tool::add_measure(app, exit_code);
   tool::add_machine(app, exit_code);
   tool::add_db(app, exit_code);
-  app.add_subcommand("help", "the same as --help after a command: benanza help bound");
+  app.add_subcommand("help", "the same as --help after a command")->footer("benanza help db diff");
   tool::add_worker(app, exit_code);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a silent end
   try {

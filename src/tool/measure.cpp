@@ -80,7 +80,7 @@ void add_measure(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MeasureCommand>();
   auto* command =
       app.add_subcommand("measure", "measures single layers by their signatures: every plan of every library");
-  command->footer("example: benanza measure Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=relu");
+  command->footer("benanza measure Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1/post=relu");
   command->add_option("signatures", options->signatures, "as `benanza layers --all` prints them")
       ->required()
       ->type_name("SIGNATURE...");

@@ -292,7 +292,7 @@ void add_memory(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MemoryCommand>();
   auto* command =
       app.add_subcommand("memory", "what fills the memory of a model or of an iteration of its training, and when");
-  command->footer("example: benanza memory examples/models/training/resnet50.onnx --training --capacity 80GB");
+  command->footer("benanza memory examples/models/training/resnet50.onnx --training --capacity 80GB");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   command->add_option("--saved", options->saved, "what forward keeps: least (default), or eager as PyTorch does")
@@ -313,7 +313,7 @@ void add_memory(CLI::App& app, int& exit_code) {
       ->type_name("FILE")
       ->excludes(results);
   options->output.add_to(*command);
-  command->add_option("--html", options->output.html, "writes one self-contained page")->type_name("FILE");
+  options->output.add_page_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

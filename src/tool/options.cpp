@@ -77,7 +77,14 @@ std::vector<std::filesystem::path> expand(const std::string& name) {
 
 }  // namespace
 
+HelpGroup::HelpGroup(CLI::App& app, const std::string& name) : app_(app), before_(app.option_defaults()->get_group()) {
+  app.option_defaults()->group(name);
+}
+
+HelpGroup::~HelpGroup() { app_.option_defaults()->group(before_); }
+
 void ModelOptions::add_to(CLI::App& app, const std::string& option) {
+  const HelpGroup group(app, "Model");
   if (option.empty())
     app.add_option("models", models, "ONNX files, folders or globs")->required()->type_name("MODEL...");
   else
@@ -115,6 +122,7 @@ void ModelOptions::add_to(CLI::App& app, const std::string& option) {
 }
 
 void TrainingFlags::add_to(CLI::App& app) {
+  const HelpGroup group(app, "Training");
   auto* flag = app.add_flag("--training", training, "one iteration of training (docs/training.md)");
   add_settings_to(app);
   for (const auto* option : {"--optimizer", "--precision", "--recompute", "--loss", "--frozen"})
@@ -122,6 +130,7 @@ void TrainingFlags::add_to(CLI::App& app) {
 }
 
 void TrainingFlags::add_settings_to(CLI::App& app) {
+  const HelpGroup group(app, "Training");
   app.add_option("--optimizer", optimizer, "sgd, momentum, adam or adamw (default: sgd)")->type_name("NAME");
   app.add_option("--precision", precision, "f32 (default), or mixed: 16 bits but for the optimizer; bf16, or mixed:f16")
       ->type_name("NAME");
@@ -250,8 +259,7 @@ std::vector<std::filesystem::path> ModelOptions::files() const {
 
 void add_accepted_facts(CLI::App& app, std::vector<std::string>& accept) {
   // Rows of another device or instruction set would never be rows of this machine.
-  app.add_option("--accept", accept,
-                 "also counts rows of a machine that differs in these facts: microcode, stepping, hypervisor ...")
+  app.add_option("--accept", accept, "also counts rows of a machine that differs in these facts")
       ->type_name("FACT,...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -260,6 +268,7 @@ void add_accepted_facts(CLI::App& app, std::vector<std::string>& accept) {
 }
 
 void MeasuringOptions::add_to(CLI::App& app) {
+  const HelpGroup group(app, "Measuring");
   add_accepted_facts(app, accept);
   app.add_option(
          "--backend", backends,
@@ -287,12 +296,11 @@ void MeasuringOptions::add_to(CLI::App& app) {
   app.add_flag("--isolate,!--no-isolate", isolate,
                "measures in a separate process: a crash, hang or runaway allocation loses one row, not the run (the "
                "default; always so on a GPU)");
-  app.add_option("--database", database, "folder of results")
-      ->type_name("DIR")
-      ->default_str(default_database().string());
+  app.add_option("--database", database, "folder of results (default: ~/.cache/benanza/results)")->type_name("DIR");
 }
 
 void MeasuringOptions::add_metrics_to(CLI::App& app) {
+  const HelpGroup group(app, "Measuring");
   const auto to_metric = [](std::string& text) {
     if (const auto metric = detail::enum_from_name<KernelMetric>(text)) {
       text = std::to_string(static_cast<int>(*metric));  // the form in which CLI11 reads an enumeration
@@ -310,14 +318,21 @@ void MeasuringOptions::add_metrics_to(CLI::App& app) {
 }
 
 void OutputOptions::add_to(CLI::App& app) {
+  const HelpGroup group(app, "Reports");
   app.add_option("--json", json, "writes JSON; - replaces the table on stdout")->type_name("FILE");
   app.add_option("--csv", csv, "writes CSV; - replaces the table on stdout")->type_name("FILE");
   app.add_flag("-a,--all", all, "every row, not only those that matter");
   app.add_flag("-q,--quiet", quiet, "no progress and no warnings");
 }
 
-void OutputOptions::add_pictures_to(CLI::App& app) {
+void OutputOptions::add_page_to(CLI::App& app) {
+  const HelpGroup group(app, "Reports");
   app.add_option("--html", html, "writes one self-contained page")->type_name("FILE");
+}
+
+void OutputOptions::add_pictures_to(CLI::App& app) {
+  add_page_to(app);
+  const HelpGroup group(app, "Reports");
   app.add_option("--dot", dot, "writes the fused layer graph for graphviz, critical path in colour")->type_name("FILE");
   app.add_option("--trace", trace, "writes the bound's schedules for Chrome's and Perfetto's trace viewers")
       ->type_name("FILE");

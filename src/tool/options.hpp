@@ -21,6 +21,19 @@ class App;
 
 namespace benanza::tool {
 
+/// The options that are added while it exists are a group of the help.
+class HelpGroup {
+ public:
+  HelpGroup(CLI::App& app, const std::string& name);
+  HelpGroup(const HelpGroup&) = delete;
+  HelpGroup& operator=(const HelpGroup&) = delete;
+  ~HelpGroup();
+
+ private:
+  CLI::App& app_;
+  std::string before_;
+};
+
 /// `--training` and the options that belong to it.
 struct TrainingFlags {
   bool training = false;
@@ -91,7 +104,9 @@ struct OutputOptions {
   bool quiet = false;
 
   void add_to(CLI::App& app);
-  /// Adds the pictures of bounds.
+  /// `--html`, for reports with a page alone.
+  void add_page_to(CLI::App& app);
+  /// Adds the page and the pictures of bounds.
   void add_pictures_to(CLI::App& app);
   /// All output files, including empty names.
   [[nodiscard]] std::vector<std::string> files() const { return {json, csv, html, dot, trace}; }

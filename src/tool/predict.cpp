@@ -225,7 +225,7 @@ int run(const PredictCommand& options) {
 void add_predict(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<PredictCommand>();
   auto* command = app.add_subcommand("predict", "what a model takes on a device that was not measured");
-  command->footer("example: benanza predict resnet50.onnx --from results.json --to examples/machines/l4.json");
+  command->footer("benanza predict resnet50.onnx --from results.json --to examples/machines/l4.json");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   const auto files = [&](const std::string& name, std::vector<std::string>& value, const std::string& help) {
@@ -266,7 +266,7 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->type_name("N")
       ->check(positive_number());
   options->output.add_to(*command);
-  command->add_option("--html", options->output.html, "writes one self-contained page")->type_name("FILE");
+  options->output.add_page_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -215,11 +215,12 @@ int run_model(RunCommand options) {
 
 void add_run(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunCommand>();
-  auto* command = app.add_subcommand("run", "executes a model once and writes its outputs");
-  command->footer(
-      "--input takes NumPy files too, NAME=FILE.npy. Where there is none at all, or with --seed, the other inputs are\n"
-      "random: floats close to normally distributed, integers 0 or 1, booleans true (docs/running.md).\n\n"
-      "example: benanza run examples/models/zoo2019/MNIST.onnx --weights random:1 --output out");
+  auto* command = app.add_subcommand(
+      "run",
+      "executes a model once and writes its outputs\n"
+      "--input takes NumPy files too, NAME=FILE.npy. Where there is none at all, or with --seed, the other inputs are "
+      "random: floats close to normally distributed, integers 0 or 1, booleans true (docs/running.md).");
+  command->footer("benanza run examples/models/zoo2019/MNIST.onnx --weights random:1 -o out");
   options->models.add_to(*command);
   options->models.training.add_to(*command);
   command->add_option("-o,--output", options->output, "writes each output into this folder as NAME.npy")

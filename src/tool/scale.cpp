@@ -229,7 +229,7 @@ void add_scale(CLI::App& app, int& exit_code) {
   auto* command =
       app.add_subcommand("scale", "how much faster several workers train than one, and from which bandwidth on");
   command->footer(
-      "example: benanza scale examples/models/training/resnet50.onnx --machine examples/machines/a100_sxm4_40gb.json "
+      "benanza scale examples/models/training/resnet50.onnx --machine examples/machines/a100_sxm4_40gb.json "
       "--workers 8");
   options->models.add_to(*command);
   options->models.training.add_settings_to(*command);
@@ -242,7 +242,7 @@ void add_scale(CLI::App& app, int& exit_code) {
                         ->type_name("RATE,...");
   command
       ->add_option("--backend", options->backend,
-                   "mpi or nccl: takes all-reduce times measured with it, from --results, not --bandwidth")
+                   "takes all-reduce times measured with it, from --results, not --bandwidth")
       ->type_name("NAME")
       ->check(CLI::IsMember({"mpi", "nccl"}))
       ->excludes(bandwidth);
@@ -289,9 +289,10 @@ void add_scale(CLI::App& app, int& exit_code) {
                    "what packing and unpacking all gradients takes of each worker's computation; two: its interval")
       ->type_name("9ms,11ms");
   options->output.add_to(*command);
-  command->add_option("--html", options->output.html, "writes one self-contained page")->type_name("FILE");
+  options->output.add_page_to(*command);
   command
       ->add_option("--trace", options->output.trace, "writes the iterations for Chrome's and Perfetto's trace viewers")
+      ->group("Reports")
       ->type_name("FILE");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -57,6 +57,7 @@ StoredResults of_machine(const ResultDatabase& database, const Machine& machine,
 }  // namespace
 
 void add_machine_choice(CLI::App& app, MachineChoice& choice, const std::string& results) {
+  const HelpGroup group(app, "Results");
   auto* const of =
       app.add_option("--of", choice.of, "the machine whose rows count, by a part of its identity (`benanza db list`)")
           ->type_name("MACHINE");

@@ -237,7 +237,7 @@ void add_study(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<StudyCommand>();
   auto* command = app.add_subcommand(
       "study", "many models, devices, frameworks and batch sizes: bounds, ratios, what each optimisation would bring");
-  command->footer("example: benanza study models/*.onnx --results results --latency latencies.csv --html study.html");
+  command->footer("benanza study models/*.onnx --results results --latency latencies.csv --html study.html");
   options->models.add_to(*command);
   command->add_option("--results", options->results, "results files or folders, of one machine or several")
       ->type_name("DIR")
@@ -267,7 +267,7 @@ void add_study(CLI::App& app, int& exit_code) {
       ->type_name("YEAR")
       ->check(CLI::IsMember({"2019"}));
   options->output.add_to(*command);
-  command->add_option("--html", options->output.html, "writes one self-contained page with plots")->type_name("FILE");
+  options->output.add_page_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

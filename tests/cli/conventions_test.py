@@ -5,6 +5,7 @@
     conventions_test.py PROGRAM EXAMPLES [Conventions.test_...]
 """
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -17,6 +18,22 @@ COMMANDS = [[], *([name] for name in ("bound", "run", "layers", "generate", "ana
 
 def run(*arguments, **options):
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=600, check=False, **options)
+
+
+def sections(*command):
+    """The sections of a command's help by their titles, each as the first columns of its entries."""
+    found = {}
+    for line in run(*command, "--help").stdout.splitlines():
+        if title := re.fullmatch(r"([A-Z][A-Za-z ]+):", line):
+            entries = found.setdefault(title[1], [])
+        elif found and (entry := re.match(r"  (\S.*?)(  |$)", line)):
+            entries.append(entry[1])
+    return found
+
+
+def options(*command):
+    """All names of a command's options."""
+    return [name for entries in sections(*command).values() for entry in entries for name in re.findall(r"(?:^|, )(--?[a-z-]+|-V)", entry)]
 
 
 class Conventions(unittest.TestCase):
@@ -38,6 +55,28 @@ class Conventions(unittest.TestCase):
             self.assertEqual((asked.returncode, asked.stderr), (0, ""))
             self.assertEqual(asked.stdout, run(*command, "--help").stdout)
             self.assertIn("Usage: " + " ".join(["benanza", *command]) + " ", asked.stdout)
+
+    def test_help_fits_80_columns(self):
+        for command in COMMANDS:
+            for line in run(*command, "--help").stdout.splitlines():
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_help_has_groups_of_options(self):
+        self.assertEqual([*sections("bound")], ["Arguments", "Options", "Model", "Training", "Measuring", "Reports", "Exit codes", "Environment", "Examples"])
+        self.assertIn("-b, --batch N,...", sections("bound")["Model"])
+        self.assertIn("--frozen NAME", sections("bound")["Training"])
+        self.assertIn("--database DIR", sections("bound")["Measuring"])
+        for command in ("bound", "memory", "predict", "scale", "study"):
+            self.assertIn("--html FILE", sections(command)["Reports"])
+        self.assertEqual(sections()["Commands"], [*(command[0] for command in COMMANDS if len(command) == 1), "help"])
+        self.assertEqual(sections("db")["Commands"], [command[1] for command in COMMANDS if len(command) == 2])
+
+    def test_help_states_the_exit_codes_and_variables_that_apply(self):
+        self.assertEqual(sections("bound")["Exit codes"], ["0", "1", "2", "3", "4", "5", "130"])
+        self.assertEqual(sections("layers")["Exit codes"], ["0", "1", "2", "5"])
+        self.assertEqual(sections("db", "diff")["Exit codes"], ["0", "1", "2", "4", "5"])
+        self.assertEqual(sections("run")["Environment"], ["BENANZA_READ_SECONDS", "BENANZA_READ_MB", "BENANZA_RUN_MB"])
+        self.assertEqual(sections("db", "list")["Environment"], ["XDG_CACHE_HOME", "NO_COLOR"])
 
     def test_misspelt_names_are_answered_with_the_nearest(self):
         self.misspelt("no subcommand is called 'bond'; did you mean bound? (see benanza --help)", "bond", MNIST)
