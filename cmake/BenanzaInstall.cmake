@@ -61,6 +61,23 @@ install(EXPORT benanzaTargets NAMESPACE benanza:: DESTINATION ${package_dir} COM
 install(FILES
   cmake/BenanzaSuite.cmake cmake/FindGomp.cmake cmake/FindHwloc.cmake cmake/FindOpenBLASOpenMP.cmake cmake/FindoneDNN.cmake
   DESTINATION ${package_dir} COMPONENT development)
+# What shells and man know of the program, as it prints them itself: installed_text(FOLDER NAME ARGUMENT...).
+function(installed_text folder name)
+  set(file ${PROJECT_BINARY_DIR}/${folder}/${name})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
+  add_custom_command(OUTPUT ${file} COMMAND benanza-tool ${ARGN} > ${file} DEPENDS benanza-tool COMMENT "Printing ${name}" VERBATIM)
+  set_property(GLOBAL APPEND PROPERTY BENANZA_TEXTS ${file})
+  install(FILES ${file} DESTINATION ${folder} COMPONENT runtime)
+endfunction()
+if(NOT CMAKE_CROSSCOMPILING)
+  installed_text(${CMAKE_INSTALL_DATADIR}/bash-completion/completions benanza completion bash)
+  installed_text(${CMAKE_INSTALL_DATADIR}/zsh/site-functions _benanza completion zsh)
+  installed_text(${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d benanza.fish completion fish)
+  installed_text(${CMAKE_INSTALL_MANDIR}/man1 benanza.1 man)
+  get_property(texts GLOBAL PROPERTY BENANZA_TEXTS)
+  add_custom_target(benanza-texts ALL DEPENDS ${texts})
+endif()
+
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 configure_package_config_file(cmake/benanzaConfig.cmake.in ${PROJECT_BINARY_DIR}/benanzaConfig.cmake INSTALL_DESTINATION ${package_dir}

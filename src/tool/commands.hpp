@@ -32,6 +32,8 @@ void add_predict(CLI::App& app, int& exit_code);
 void add_machine(CLI::App& app, int& exit_code);
 void add_measure(CLI::App& app, int& exit_code);
 void add_db(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
+void add_man(CLI::App& app, int& exit_code);
 /// The subcommand with which the program starts itself (worker.hpp); not shown in its help.
 void add_worker(CLI::App& app, int& exit_code);
 inline constexpr const char* worker_command = "worker";

@@ -75,6 +75,8 @@ int main(int argc, char** argv) {
   tool::add_measure(app, exit_code);
   tool::add_machine(app, exit_code);
   tool::add_db(app, exit_code);
+  tool::add_completion(app, exit_code);
+  tool::add_man(app, exit_code);
   app.add_subcommand("help", "the same as --help after a command")->footer("benanza help db diff");
   tool::add_worker(app, exit_code);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a silent end

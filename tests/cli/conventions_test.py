@@ -6,13 +6,14 @@
 """
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
 
 PROGRAM, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2])
 MNIST = EXAMPLES / "models" / "zoo2019" / "MNIST.onnx"
-COMMANDS = [[], *([name] for name in ("bound", "run", "layers", "generate", "analyze", "gap", "study", "memory", "scale", "predict", "measure", "machine", "db")),
+COMMANDS = [[], *([name] for name in ("bound", "run", "layers", "generate", "analyze", "gap", "study", "memory", "scale", "predict", "measure", "machine", "db", "completion", "man")),
             *(["db", name] for name in ("list", "verify", "merge", "diff"))]  # fmt: skip
 
 
@@ -94,6 +95,45 @@ class Conventions(unittest.TestCase):
         self.misspelt("no subcommand is called 'nonsense' (see benanza --help)", "nonsense")
         self.misspelt("no option is called '--nonsense' (see benanza layers --help)", "layers", MNIST, "--nonsense")
         self.misspelt("no subcommand is called 'worke' (see benanza --help)", "worke")  # the program calls its worker itself
+
+    def completed(self, *words):
+        """What bash offers for the last word."""
+        script = 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _benanza; printf "%s\\n" "${COMPREPLY[@]}"'
+        done = subprocess.run([shutil.which("bash"), "-c", script, PROGRAM, "benanza", *words], capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash_completes_commands_options_and_values(self):
+        self.assertEqual(self.completed("ma"), ["machine", "man"])
+        self.assertEqual(self.completed("db", "d"), ["diff"])
+        self.assertEqual(self.completed("bound", "x.onnx", "--b"), ["--budget", "--batch", "--backend"])
+        self.assertEqual(self.completed("db", "diff", "--fail-on", "s"), ["slower", "same"])
+        self.assertEqual(self.completed("completion", ""), ["bash", "zsh", "fish"])
+        self.assertEqual(self.completed("bound", "x"), [])                # bash then completes files
+        self.assertEqual(self.completed("bound", "--json", ""), [])
+
+    def test_every_option_of_help_is_completed_and_in_the_man_page(self):
+        man = run("man").stdout.replace("\\-", "-")
+        scripts = {shell: run("completion", shell).stdout for shell in ("bash", "zsh", "fish")}
+        for command in COMMANDS:
+            at = " ".join(command)
+            self.assertLessEqual({*options(*command)}, {*self.completed(*command, "-")}, command)
+            for name in options(*command):
+                self.assertIn(f"'{name}:", scripts["zsh"])
+                self.assertRegex(scripts["fish"], rf"complete -c benanza -n '__benanza_at {at}'.* {'-l ' + name[2:] if name.startswith('--') else '-s ' + name[1:]} ")
+            if command not in ([], ["db"]):
+                part = man[man.index(f".SS benanza {at} [OPTIONS]"):]
+                for name in options(*command):
+                    self.assertRegex(part.split(".SS", 2)[1], rf"\n\.B (.*, )?{name}\b")
+
+    def test_shells_and_groff_read_what_is_generated(self):
+        for shell, check in (("bash", ["-n"]), ("zsh", ["-n"]), ("fish", ["--no-execute"])):
+            if shutil.which(shell):
+                read = subprocess.run([shell, *check], input=run("completion", shell).stdout, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((read.returncode, read.stderr), (0, ""))
+        if shutil.which("groff"):
+            read = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z"], input=run("man").stdout, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((read.returncode, read.stderr), (0, ""))
 
 
 if __name__ == "__main__":

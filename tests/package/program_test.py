@@ -54,6 +54,11 @@ class InstalledProgram(unittest.TestCase):
         named = [file for file in files for folder in FOLDERS if str(folder) in file.read_text(encoding="utf-8").replace(str(ROOT), "")]
         self.assertEqual(named, [])
 
+    def test_completions_and_man_page_are_those_of_the_program(self):
+        for file, arguments in (("bash-completion/completions/benanza", ("completion", "bash")), ("zsh/site-functions/_benanza", ("completion", "zsh")),
+                                ("fish/vendor_completions.d/benanza.fish", ("completion", "fish")), ("man/man1/benanza.1", ("man",))):
+            self.assertEqual((ROOT / "share" / file).read_text(encoding="utf-8"), self.bare(*arguments))
+
     def test_stored_results_give_the_bound_of_the_readme(self):
         table = self.bare("analyze", MODEL, "--results", EXAMPLES / "results" / "mnist.json")
         self.assertRegex(table, r"library fused +37\.7 us")
