@@ -22,10 +22,10 @@ namespace {
 constexpr std::string_view witness_columns = ",alone_ms,fastest_ms,layer,layout_plan,tightness,reason";
 constexpr std::string_view no_witness_fields = ",,,,,,";
 
-/// A rung, in the columns of rows, with its name in place of a signature.
+/// A rung, in the columns of rows, with its name in place of a signature. Its status is empty, or `provisional`.
 void write_rung(std::ostream& out, const std::string& model, std::string_view name, Seconds bound,
-                std::optional<Seconds> median, std::string_view rest) {
-  out << fmt::format("{},rung,{},1,,,,,{},{},,,,,,{}\n", csv_field(model), name, bound.value * 1e3,
+                std::optional<Seconds> median, std::string_view status, std::string_view rest) {
+  out << fmt::format("{},rung,{},1,{},,,,{},{},,,,,,{}\n", csv_field(model), name, status, bound.value * 1e3,
                      median ? fmt::format("{}", median->value * 1e3) : "", rest);
 }
 
@@ -33,7 +33,8 @@ void write_rung(std::ostream& out, const std::string& model, std::string_view na
 void write_rungs(std::ostream& out, const Analysis& a, std::string_view rest) {
   for (std::size_t i = 0; i < rung_count; ++i)
     if (const auto name = static_cast<RungName>(i); name != RungName::roofline_memory && a[name].bound)
-      write_rung(out, a.model, enum_names(name)[i], *a[name].bound, a[name].median, rest);
+      write_rung(out, a.model, enum_names(name)[i], *a[name].bound, a[name].median,
+                 a[name].provisional() ? "provisional" : "", rest);
 }
 
 /// The two rungs of a witness, and its calls in the columns of rows: the nodes take the place of a signature, times are
@@ -45,10 +46,10 @@ void write_witness(std::ostream& out, const Analysis& a, const Witness& witness)
   }
   std::string tightness;
   if (const auto& bound = a[RungName::library_fused_resident].bound; bound && !witness.node_by_node) {
-    write_rung(out, a.model, "library_chained", witness.chained(*bound), std::nullopt, no_witness_fields);
+    write_rung(out, a.model, "library_chained", witness.chained(*bound), std::nullopt, "", no_witness_fields);
     if (bound->value > 0) tightness = fmt::format("{}", witness.p10 / *bound);
   }
-  write_rung(out, a.model, "witness", witness.p10, witness.median, fmt::format(",,,,,{},", tightness));
+  write_rung(out, a.model, "witness", witness.p10, witness.median, "", fmt::format(",,,,,{},", tightness));
   const auto known = [](Seconds time) { return time.value > 0 ? fmt::format("{}", time.value * 1e3) : ""; };
   for (const auto& call : witness.calls)
     out << fmt::format("{},witness,{},1,executed,,{},in_place,{},,,,,,,,{},{},{},{},,\n", csv_field(a.model),

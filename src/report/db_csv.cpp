@@ -39,6 +39,12 @@ std::string_view verdict(const Comparison& comparison) {
   return enum_names(Verdict{})[static_cast<std::size_t>(comparison.verdict)];
 }
 
+/// The sides on which a rung is provisional.
+std::string_view provisional_sides(const RungChange& rung) {
+  if (rung.before.provisional()) return rung.after.provisional() ? "both" : "before";
+  return rung.after.provisional() ? "after" : "";
+}
+
 void conflict_rows(std::ostream& out, const std::vector<Conflict>& conflicts) {
   for (const auto& c : conflicts)
     out << fmt::format("conflict,{},{},{},{},{},{}\n", csv_field(c.row), csv_field(c.first_file),
@@ -81,18 +87,18 @@ void write_csv(std::ostream& out, const DbMerge& report) {
 
 void write_csv(std::ostream& out, const DbDiff& report) {
   out << "kind,name,cache,verdict,change,noise,before_p10_ms,after_p10_ms,before_median_ms,after_median_ms,before_plan,"
-         "after_plan,reason,kernels_gone,kernels_new\n";
+         "after_plan,reason,kernels_gone,kernels_new,provisional\n";
   for (const auto& model : report.diff.models)
     for (const auto& rung : model.rungs) {
       const auto ms = [](const std::optional<Seconds>& time) { return time ? number_field(time->value * 1e3) : ""; };
-      out << fmt::format("model,{},{},{},{},{},{},{},{},{},,,{},,\n", csv_field(model.model),
+      out << fmt::format("model,{},{},{},{},{},{},{},{},{},,,{},,,{}\n", csv_field(model.model),
                          enum_names(RungName{})[static_cast<std::size_t>(rung.rung)], verdict(rung.comparison),
                          number_field(rung.comparison.change), rung.comparison.noise, ms(rung.before.bound),
                          ms(rung.after.bound), ms(rung.before.median), ms(rung.after.median),
-                         csv_field(rung.comparison.reason));
+                         csv_field(rung.comparison.reason), provisional_sides(rung));
     }
   for (const auto& layer : report.diff.layers)
-    out << fmt::format("layer,{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature),
+    out << fmt::format("layer,{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", csv_field(layer.signature),
                        enum_names(CacheState{})[static_cast<std::size_t>(layer.cache)], verdict(layer.comparison),
                        number_field(layer.comparison.change), layer.comparison.noise, p10_ms(layer.before),
                        p10_ms(layer.after), median_ms(layer.before), median_ms(layer.after),

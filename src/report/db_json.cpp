@@ -32,7 +32,9 @@ Json row_json(const std::optional<Measurement>& row) {
 }
 
 Json rung_json(const Rung& rung) {
-  return {{"p10_ms", ms(rung.bound)}, {"median_ms", ms(rung.median)}, {"uncertainty", number(rung.uncertainty)}};
+  Json result{{"p10_ms", ms(rung.bound)}, {"median_ms", ms(rung.median)}, {"uncertainty", number(rung.uncertainty)}};
+  if (rung.provisional()) result["provisional"] = rung.doubt;
+  return result;
 }
 
 Json conflicts_json(const std::vector<Conflict>& conflicts) {

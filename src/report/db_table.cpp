@@ -86,6 +86,15 @@ void conflicts_table(std::ostream& out, const std::vector<Conflict>& conflicts, 
   out << more(shown, conflicts.size());
 }
 
+/// Why the first provisional rung is provisional; empty if none is.
+std::string doubt_of(const std::vector<ModelChange>& models) {
+  for (const auto& model : models)
+    for (const auto& rung : model.rungs)
+      for (const auto* side : {&rung.before, &rung.after})
+        if (side->provisional()) return side->doubt;
+  return {};
+}
+
 void side_line(std::ostream& out, std::string_view name, const DbDiff::Side& side) {
   out << fmt::format("{:<7} {}: {} {}, {} ({})\n", name, side.place, clipped(side.machine.device, 60), side.machine.isa,
                      versions_text(side.backends), count_text(side.runs, "run"));
@@ -171,13 +180,18 @@ void write_table(std::ostream& out, const DbDiff& report, const TableOptions& op
                        "noise", "verdict");
   for (const auto& model : report.diff.models)
     for (const auto& rung : model.rungs) {
-      const auto time = [](const Rung& side) { return side.median ? time_text(*side.median) : "-"; };
+      const auto time = [](const Rung& side) {
+        return (side.median ? time_text(*side.median) : "-") + (side.provisional() ? " ~" : "");
+      };
       out << fmt::format("{:<28} {:<22} {:>10} {:>10} {:>9} {:>8}  {}{}\n", clipped(model.model, 28),
                          enum_names(RungName{})[static_cast<std::size_t>(rung.rung)], time(rung.before),
                          time(rung.after), change_text(rung.comparison), noise_text(rung.comparison),
                          verdict_text(rung.comparison),
                          rung.comparison.reason.empty() ? "" : ": " + clipped(rung.comparison.reason, 200));
     }
+
+  if (const std::string why = doubt_of(report.diff.models); !why.empty())
+    out << paragraph("~ provisional: " + why, width_of(options), 2);
 
   std::array<std::size_t, 4> counts{};
   for (const auto& layer : report.diff.layers) ++counts[static_cast<std::size_t>(layer.comparison.verdict)];

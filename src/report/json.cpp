@@ -207,7 +207,8 @@ Json sweeps_json(const std::vector<Sweep>& sweeps) {
                         {"uncertainty", number(point.uncertainty)},
                         {"model_floor_ms", ms(point.model_floor)},
                         {"throughput_per_s", point.throughput ? number(*point.throughput) : Json(nullptr)},
-                        {"partial", point.partial}});
+                        {"partial", point.partial},
+                        {"provisional", point.provisional}});
     const auto last = sweep.last_gain();
     result.push_back({{"model", sweep.model},
                       {"axis", sweep.axis},

@@ -21,7 +21,7 @@ void write_csv(std::ostream& out, const Study& study) {
   for (const auto name : enum_names(RungName{})) out << ',' << name << "_ms";
   for (const auto name : enum_names(RungName{})) out << ",ratio_" << name;
   for (const auto name : enum_names(Optimization{})) out << ",speedup_" << name;
-  out << ",narrow_type,chosen_over_best,doubt,latency_file\n";
+  out << ",narrow_type,chosen_over_best,doubt,latency_file,provisional\n";
   for (const auto& row : study.rows) {
     out << fmt::format("{},{},{},{},{},{},{},{},{},{},{}", csv_field(row.model), csv_field(row.device),
                        csv_field(row.framework), row.batch, row.type ? name(*row.type) : "", ms_field(row.latency),
@@ -31,7 +31,7 @@ void write_csv(std::ostream& out, const Study& study) {
     for (const auto& ratio : row.ratios) out << ',' << number_field(ratio);
     for (const auto& speedup : row.speedups) out << ',' << number_field(speedup);
     out << ',' << (row.narrow ? name(*row.narrow) : "") << ',' << number_field(row.chosen_over_best) << ','
-        << csv_field(row.doubt) << ',' << csv_field(row.file) << '\n';
+        << csv_field(row.doubt) << ',' << csv_field(row.file) << ',' << csv_field(row.provisional) << '\n';
   }
 }
 

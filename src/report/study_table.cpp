@@ -213,7 +213,7 @@ class StudyTable {
       out_ << line
            << (row.partial() ? "  partial: " + count_of(static_cast<std::size_t>(row.missing), "layer") + " missing"
                              : "")
-           << '\n';
+           << (row.provisional.empty() ? "" : "  provisional") << '\n';
     }
   }
   static std::string time_or_nothing(std::optional<Seconds> time) { return time ? time_text(*time) : ""; }

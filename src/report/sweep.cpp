@@ -36,10 +36,13 @@ void write_sweep_table(std::ostream& out, const std::vector<Sweep>& sweeps) {
     out << fmt::format("  {:>8} {:>10} {:>10} {:>8} {:>10} {:>12}\n", clipped(sweep.axis, 8), "latency", "bound", "±",
                        "floor", clipped(sweep.unit, 10) + "/s");
     for (const auto& point : sweep.points)
-      out << fmt::format(
-          "  {:>8} {:>10} {:>10} {:>6.1f} % {:>10} {:>12}{}\n", point.value, time_or_unknown(point.latency),
-          time_or_unknown(point.bound), point.uncertainty * 100, time_or_unknown(point.model_floor),
-          point.throughput ? fmt::format("{:.4g}", *point.throughput) : "unknown", point.partial ? "  partial" : "");
+      out << fmt::format("  {:>8} {:>10} {:>10} {:>6.1f} % {:>10} {:>12}{}\n", point.value,
+                         time_or_unknown(point.latency), time_or_unknown(point.bound), point.uncertainty * 100,
+                         time_or_unknown(point.model_floor),
+                         point.throughput ? fmt::format("{:.4g}", *point.throughput) : "unknown",
+                         point.partial       ? "  partial"
+                         : point.provisional ? "  provisional"
+                                             : "");
     const auto last = sweep.last_gain();
     if (last)
       out << fmt::format("  after {} {} throughput no longer gains 5 %\n\n", clipped(sweep.axis, 30),
@@ -52,16 +55,16 @@ void write_sweep_table(std::ostream& out, const std::vector<Sweep>& sweeps) {
 
 void write_sweep_csv(std::ostream& out, const std::vector<Sweep>& sweeps) {
   out << "model,axis,fixed,value,rung,latency_ms,bound_ms,uncertainty,model_floor_ms,unit,throughput_per_s,partial,"
-         "last_gain\n";
+         "last_gain,provisional\n";
   for (const auto& sweep : sweeps) {
     const auto last = sweep.last_gain();
     for (std::size_t i = 0; i < sweep.points.size(); ++i) {
       const SweepPoint& point = sweep.points[i];
-      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(sweep.model), csv_field(sweep.axis),
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(sweep.model), csv_field(sweep.axis),
                          csv_field(sweep.fixed), point.value, rung_text(sweep.rung), number_or_nothing(point.latency),
                          number_or_nothing(point.bound), point.uncertainty, number_or_nothing(point.model_floor),
                          csv_field(sweep.unit), point.throughput ? fmt::format("{}", *point.throughput) : "",
-                         point.partial ? 1 : 0, last == i ? 1 : 0);
+                         point.partial ? 1 : 0, last == i ? 1 : 0, point.provisional ? 1 : 0);
     }
   }
 }

@@ -86,11 +86,14 @@ StudyAccount account_of(const Analysis& analysis, std::span<const Analysis> narr
                        .source = "measured",
                        .rungs = bounds_of(analysis),
                        .advised = advised_total(analysis),
-                       .missing = static_cast<std::int64_t>(analysis.missing.size())};
+                       .missing = static_cast<std::int64_t>(analysis.missing.size()),
+                       .provisional = analysis[RungName::library].doubt};
   set_layouts(analysis, account);
   for (const auto& other : narrower)
-    if (other.type != analysis.type && !other.partial() && other.coverage[Status::modelled] == 0)
+    if (other.type != analysis.type && !other.partial() && other.coverage[Status::modelled] == 0) {
       account.in_types[other.type] = bounds_of(other);
+      if (account.provisional.empty()) account.provisional = other[RungName::library].doubt;
+    }
   return account;
 }
 

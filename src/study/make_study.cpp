@@ -99,6 +99,7 @@ StudyRow row_of(const Place& place, std::vector<const StudyAccount*> accounts) {
     const bool first = row.source.empty();
     if (first) row.source = account->source;
     if (first) row.missing = account->missing;
+    if (row.provisional.empty()) row.provisional = account->provisional;
     for (std::size_t i = 0; i < rung_count; ++i)
       if (!row.rungs[i]) row.rungs[i] = account->rungs[i];
     if (!row.advised) row.advised = account->advised;

@@ -470,6 +470,32 @@ class Cli(unittest.TestCase):
         self.assertEqual([plan["reason"] for plan in model["ended_plans"]], ["killed, as the system does when memory runs out"])
         self.assertNotIn("ended the process", run("analyze", MNIST, "--results", MNIST_RESULTS).stdout)
 
+    def test_provisional_totals_are_marked_in_every_form(self):
+        results = json.loads(MNIST_RESULTS.read_text())
+        for row in results["benchmarks"]:
+            if "rounds_ns" in row:
+                row["rounds_ns"] = [None] * len(row["rounds_ns"])  # no round was quiet
+        disturbed = self.file("disturbed.json", json.dumps(results).encode())
+        rungs = lambda results: {row["signature"]: row["status"] for row in csv.DictReader(io.StringIO(run("analyze", MNIST, "--results", results, "--csv", "-").stdout))
+                                 if row["form"] == "rung"}
+        self.assertEqual({*rungs(MNIST_RESULTS).values()}, {""})
+        self.assertEqual((rungs(disturbed)["library_fused"], rungs(disturbed)["model_floor"]), ("provisional", ""))
+        for given, said in ((MNIST_RESULTS, False), (disturbed, True)):
+            sweep = run("analyze", MNIST, "--batch", "1,2", "--results", given, "--csv", "-").stdout
+            self.assertEqual(next(csv.DictReader(io.StringIO(sweep)))["provisional"], str(int(said)))
+            study = ["study", MNIST, "--results", given]
+            self.assertEqual("  provisional\n" in run(*study).stdout, said)
+            [row] = csv.DictReader(io.StringIO(run(*study, "--csv", "-").stdout))
+            self.assertEqual(row["provisional"].startswith("of the rounds"), said)
+            self.assertEqual(json.loads(run(*study, "--json", "-").stdout)["rows"][0]["provisional"], row["provisional"] or None)
+            diff = ["db", "diff", RESULTS / "mnist_upgraded.json", given, "--model", MNIST]
+            table = run(*diff).stdout
+            self.assertEqual(("us ~" in table, "~ provisional: of the rounds" in table), (said, said))
+            marks = {row["provisional"] for row in csv.DictReader(io.StringIO(run(*diff, "--csv", "-").stdout)) if row["kind"] == "model"}
+            self.assertEqual(marks - {""}, {"after"} if said else set())
+            rung = json.loads(run(*diff, "--json", "-").stdout)["models"][0]["rungs"]["library_fused"]
+            self.assertEqual(("provisional" in rung["before"], "provisional" in rung["after"]), (False, said))
+
     def test_signatures_that_cannot_be_measured_are_1(self):
         self.fails(1, ["View/f32/x=3", "costs nothing"], "measure", "View/f32/x=3", "--database", self.at)
 

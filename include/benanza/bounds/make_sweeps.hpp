@@ -53,7 +53,8 @@ inline SweepPoint point_of(const Analysis& a, const std::string& axis, RungName 
                    .bound = a[rung].bound,
                    .uncertainty = a[rung].uncertainty,
                    .model_floor = a[RungName::model_floor].bound,
-                   .partial = a.partial()};
+                   .partial = a.partial(),
+                   .provisional = a[rung].provisional()};
   const double units = static_cast<double>(a.batch) * (axis == "batch" ? 1.0 : static_cast<double>(value));
   if (!point.partial && point.latency && point.latency->value > 0) point.throughput = units / point.latency->value;
   return point;

@@ -24,6 +24,7 @@ struct SweepPoint {
   std::optional<Seconds> model_floor{};
   std::optional<double> throughput{};  ///< units per second at `latency`; empty while rows are missing
   bool partial = false;                ///< rows are missing: the bound is weak, and the latency lacks them
+  bool provisional = false;            ///< as `Rung::provisional`
 };
 
 struct Sweep {

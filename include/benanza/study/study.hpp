@@ -51,6 +51,7 @@ struct StudyAccount {
   std::map<DataType, Rungs> in_types{};                 ///< the same model in narrower types, if all layers have times
   std::optional<Seconds> plain_layout{}, any_layout{};  ///< totals of the same calls in plain layout, and in the best
   std::int64_t missing = 0;                             ///< layers without a time: the rungs are partial
+  std::string provisional{};  ///< why rungs, of any type, are provisional (`Rung::doubt`); empty if none is
 };
 
 /// A framework's latency of a model.
@@ -75,9 +76,10 @@ struct StudyRow {
   std::string source{};  ///< source of the rungs; the first of several accounts
   Rungs rungs{};
   std::optional<Seconds> advised{};
-  std::int64_t missing = 0;  ///< layers that the rungs lack; not 0: partial
-  std::string file{};        ///< file of the latency
-  std::string doubt{};       ///< why the latency cannot be one of this model, and has no ratios; empty if it can
+  std::int64_t missing = 0;   ///< layers that the rungs lack; not 0: partial
+  std::string provisional{};  ///< why an account of the rungs is provisional; empty if none is
+  std::string file{};         ///< file of the latency
+  std::string doubt{};        ///< why the latency cannot be one of this model, and has no ratios; empty if it can
   std::array<std::optional<double>, rung_count> ratios{};  ///< the Benanza ratio: rung / latency
   std::array<std::optional<double>, optimization_count> speedups{};
   std::optional<DataType> type{};    ///< type of latency and rungs, if it is not the model's own

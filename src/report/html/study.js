@@ -29,7 +29,7 @@ function drawRatios(rows, devices, rung, width) {
     picture.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: y, y2: y }), svg("text", { class: "tick", x: left - 8, y: y + 4, "text-anchor": "end" }, narrow && model.length > 16 ? model.slice(0, 14) + "…" : model));
     for (const row of rows.filter((each) => each.model === model))
       picture.append(svg("circle", { class: `point ${markOf(devices.indexOf(row.device))}${row.missing_layers ? " hollow" : ""}`, cx: x(of(row)), cy: y, r: 5, "data-model": model, "data-device": row.device },
-        svg("title", {}, `${model}, ${row.device}: ${ratioText(of(row))}${row.missing_layers ? `, partial: ${plural(row.missing_layers, "layer")} missing` : ""}`)));
+        svg("title", {}, `${model}, ${row.device}: ${ratioText(of(row))}${row.missing_layers ? `, partial: ${plural(row.missing_layers, "layer")} missing` : ""}${row.provisional ? ", provisional" : ""}`)));
   });
   return picture;
 }
