@@ -1800,7 +1800,7 @@ class Cli(unittest.TestCase):
         self.assertTrue(all(len(line) <= 80 for line in table.splitlines()[3:]), table)
         changed = [layer["kernels"] for layer in json.loads(run("db", "diff", before, after, "--json", "-").stdout)["layers"] if "kernels" in layer]
         self.assertEqual([[each["grid"] for each in changed[0][side]] for side in ("gone", "new")], [[[25, 16, 1]], [[50, 16, 1]]])
-        self.assertIn("gather 25x16x1 blocks of 8x32x1,gather 50x16x1 blocks of 8x32x1\n", run("db", "diff", before, after, "--csv", "-").stdout)
+        self.assertIn("gather 25x16x1 blocks of 8x32x1,gather 50x16x1 blocks of 8x32x1,\n", run("db", "diff", before, after, "--csv", "-").stdout)
         self.assertNotIn("kernels:", run("db", "diff", RESULTS / "mnist.json", after).stdout)   # one side does not know them
 
     def test_what_a_library_s_heuristic_chooses_is_marked(self):
