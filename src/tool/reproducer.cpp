@@ -83,9 +83,9 @@ void ReproducerOptions::add_to(CLI::App& app) {
   app.add_option("--plan", plan,
                  "the reproducer's plan, as results name it: BACKEND/ALGORITHM (default: the best known)")
       ->type_name("TEXT");
-  app.add_option("--database", database, "folder of results in which the best plan is looked up")
-      ->type_name("DIR")
-      ->default_str(database.string());
+  app.add_option("--database", database,
+                 "folder of results in which the best plan is looked up (default: ~/.cache/benanza/results)")
+      ->type_name("DIR");
 }
 
 Reproducer make_reproducer(const ReproducerOptions& options, const std::vector<std::string>& backends) {
