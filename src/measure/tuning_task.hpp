@@ -107,8 +107,9 @@ struct Undisturbed {
   std::vector<double> at_least{};   ///< without all that was lost, and without the slowdown
   std::vector<double> at_most{};    ///< if all threads waited at the same time
 };
-/// Of the samples that do not count. How long threads waited is known roughly, so a sample that lost much says little:
-/// it is left out if another one lost less, and if it lost more than half of its time, only the whole is known.
+/// Estimates from the contended samples. Waiting times are inexact. A sample whose threads waited for more than a
+/// quarter of its time is ignored if another sample waited less. If they waited for more than half of it, the waiting
+/// time is not subtracted.
 [[nodiscard]] Undisturbed undisturbed(const std::vector<Sample>& samples, const Sampler& sampler,
                                       const Method& method = {});
 /// The time of a candidate's call so far: the first decile of its samples that count, otherwise of all its samples,

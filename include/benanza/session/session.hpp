@@ -62,8 +62,8 @@ struct BoundOptions {
   std::optional<Seconds> budget{};  ///< time for measuring; if empty, `default_budget` of the models
   Again again = Again::nothing;
   std::function<void(const bench::Progress&)> progress{};
-  /// Receives the analysis of the model by the rows so far, every few seconds, if there is only one model and no layer
-  /// of it lacks a time. It must return soon, since the machine is being measured.
+  /// Receives the analysis from the rows measured so far, every few seconds. Called only for a single model, once each
+  /// of its layers has a time. Measuring waits until it returns.
   std::function<void(const Analysis& so_far)> so_far{};
   /// If a stop is requested, measuring ends early; what was measured is kept and analysed.
   std::stop_token stop{};
