@@ -135,4 +135,38 @@ TEST_CASE("arithmetic with a neutral number changes nothing", "[floors]") {
   }
 }
 
+TEST_CASE("attention takes no more operations than its fastest form", "[floors]") {
+  // 4 heads, 256 queries and keys of 16 numbers. Per score: two products, maximum, difference, exponential and sum. The
+  // division is left to the results, and the scale to the queries: neither counts.
+  constexpr double scores = 4 * 256 * 256, tensor = 4 * 256 * 16 * 4, least = scores * (2 * (16 + 16) + 4);
+  const auto model = [](const std::string& nodes) {
+    return least_layers(
+        "(float[4, 256, 16] q, float[4, 16, 256] k, float[4, 256, 16] v, float[4, 256, 256] m) => "
+        "(float[4, 256, 16] y) <float s = {0.25}, float c = {2.0}> { p = MatMul(q, k) " +
+        nodes + " }");
+  };
+  SECTION("divides the results") {
+    check_least(model("a = Softmax<axis = -1>(p) y = MatMul(a, v)"), {least, 3 * tensor, tensor});
+  }
+  SECTION("scales the queries") {
+    check_least(model("t = Mul(p, s) a = Softmax<axis = -1>(t) y = MatMul(a, v)"), {least, 3 * tensor + 4, tensor});
+    check_least(model("t = Div(p, c) a = Softmax<axis = -1>(t) y = MatMul(a, v)"), {least, 3 * tensor + 4, tensor});
+  }
+  SECTION("starts the scores with the mask") {
+    check_least(model("t = Mul(p, s) n = Add(t, m) a = Softmax<axis = -1>(n) y = MatMul(a, v)"),
+                {least, 3 * tensor + scores * 4 + 4, tensor});
+  }
+  SECTION("as one operator") {
+    check_least(least_layers("(float[1, 4, 256, 16] q, float[1, 4, 256, 16] k, float[1, 4, 256, 16] v) => "
+                             "(float[1, 4, 256, 16] y) { y = Attention(q, k, v) }",
+                             {}, 23),
+                {least, 3 * tensor, tensor});
+  }
+  SECTION("but divides each score that is a result") {
+    check_least(least_layers("(float[4, 256, 256] p, float[4, 256, 16] v) => (float[4, 256, 16] y, float[4, 256, 256] "
+                             "a) { a = Softmax<axis = -1>(p) y = MatMul(a, v) }"),
+                {scores * (5 + 2 * 16), scores * 4 + tensor, scores * 4 + tensor});
+  }
+}
+
 }  // namespace absorbed_arithmetic

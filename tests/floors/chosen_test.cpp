@@ -267,6 +267,65 @@ TEST_CASE("of experts with weights of their own, as many count as each token tak
   }
 }
 
+TEST_CASE("of experts whose results are stacked, those count that ranks of scores choose", "[floors]") {
+  // 16 tokens of 64 numbers, 4 experts with 64 x 64 weights: one is certain if all tokens choose the same.
+  constexpr double tokens = 16 * 64, square = 64 * 64, router = 2 * tokens * 4 + 16 * 4;
+  constexpr Least best{router + 2 * tokens * 64, (tokens + 64 * 4 + square) * 4, tokens * 4};
+  const auto model = [](const std::string& nodes, const std::string& tokens = "16") {
+    std::vector<Stored> stored{{"wr", f32, {64, 4}}, {"w", f32, {4, 64, 64}}, {"columns", f32, {64, 256}}};
+    for (int e = 0; e < 4; ++e) stored.push_back({"w" + std::to_string(e), f32, {64, 64}});
+    return least_layers("(float[" + tokens + ", 64] x) => (float[" + tokens +
+                            ", 64] y) <int64[1] a0 = {0}, int64[1] a1 = {1}, int64[1] a2 = {2}, int64[1] two = {2}, "
+                            "int64[3] sizes = {16, 1, 64}, int64[3] stack = {16, 4, 64}, int64[16, 1] token = "
+                            "{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}> { l = MatMul(x, wr) " +
+                            nodes + " }",
+                        stored);
+  };
+  const std::string first = "j = ArgMax<axis = 1, keepdims = 1>(l) ",
+                    each =
+                        "h0 = MatMul(x, w0) h1 = MatMul(x, w1) h2 = MatMul(x, w2) h3 = MatMul(x, w3) "
+                        "u0 = Unsqueeze(h0, a1) u1 = Unsqueeze(h1, a1) u2 = Unsqueeze(h2, a1) "
+                        "u3 = Unsqueeze(h3, a1) h = Concat<axis = 1>(u0, u1, u2, u3) ",
+                    one_tensor = "x3 = Unsqueeze(x, a0) p = MatMul(x3, w) h = Transpose<perm = [1, 0, 2]>(p) ",
+                    elements =
+                        "j3 = Unsqueeze(j, a2) i = Expand(j3, sizes) e = GatherElements<axis = 1>(h, i) "
+                        "y = Squeeze(e, a1) ";
+  SECTION("GatherElements") { check_least(model(first + each + elements), best); }
+  SECTION("GatherND with a batch dimension") {
+    check_least(model(first + each + "y = GatherND<batch_dims = 1>(h, j)"), best);
+  }
+  SECTION("GatherND with the numbers of the tokens beside those of the experts") {
+    check_least(model(first + each + "i = Concat<axis = 1>(token, j) y = GatherND(h, i)"), best);
+  }
+  SECTION("weights of all experts in one tensor") { check_least(model(first + one_tensor + elements), best); }
+  SECTION("weights of all experts in one matrix") {
+    check_least(model(first + "p = MatMul(x, columns) h = Reshape(p, stack) " + elements), best);
+  }
+  SECTION("an Einsum") { check_least(model(first + "h = Einsum<equation = \"td,edf->tef\">(x, w) " + elements), best); }
+  SECTION("with a function of each result") {
+    check_least(model(first + each +
+                      "r = Relu(h) j3 = Unsqueeze(j, a2) i = Expand(j3, sizes) "
+                      "e = GatherElements<axis = 1>(r, i) y = Squeeze(e, a1)"),
+                {best.flops + tokens, best.reads, best.writes});
+  }
+  SECTION("one token, whose index takes a whole expert") {
+    check_least(model("j = ArgMax<axis = 1, keepdims = 0>(l) " + each +
+                          "g = Gather<axis = 1>(h, j) "
+                          "y = Squeeze(g, a1)",
+                      "1"),
+                {2 * 64 * 4 + 4 + 2 * square, (64 + 64 * 4 + square) * 4, 64 * 4});
+  }
+  SECTION("the best two") {
+    check_least(model("v, j = TopK<axis = 1>(l, two) " + each +
+                      "k3 = Unsqueeze(j, a2) g = GatherND<batch_dims = 1>(h, k3) y = ReduceSum<keepdims = 0>(g, a1)"),
+                {router + 2 * 2 * tokens * 64 + 2 * tokens, (tokens + 64 * 4 + 2 * square) * 4, tokens * 4});
+  }
+  SECTION("but all if other data choose") {
+    CHECK(model(each + "i = Cast<to = 7>(l) k1 = Slice(i, a0, a1, a1) y = GatherND<batch_dims = 1>(h, k1)")
+              .single.model_reads.value == (tokens + 64 + 4 * square) * 4);
+  }
+}
+
 TEST_CASE("one number is known to be everywhere in a constant into which others are scattered", "[floors]") {
   // 128 places, of which data choose 2 of 4 in each row. A TopK of 32 x 4 scores.
   SECTION("of more elements than are kept, stored in the file") {

@@ -118,14 +118,14 @@ TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
     check_least(attention(", unidirectional = 1"), {projection + 16 * 17 / 2 * pair, reads, writes});
   }
   SECTION("GroupQueryAttention: one token behind 1,023 in a cache, 2 heads of depth 64 that share keys and values") {
-    // 1,024 pairs per head. Reads: queries of two heads, a key and a value, two caches, two i32. The new caches hold
-    // inputs unchanged, so that only the result is written.
+    // 1,024 pairs per head, for which the query is scaled and the result divided. Reads: queries of two heads, a key
+    // and a value, two caches, two i32. The new caches hold inputs unchanged, so that only the result is written.
     constexpr double row = 64 * 4;
     const auto model = least_layers(R"((float[1, 1, 128] q, float[1, 1, 64] k, float[1, 1, 64] v,
         float[1, 1, 1023, 64] pk, float[1, 1, 1023, 64] pv, int32[1] l, int32 t) =>
         (float[1, 1, 128] y, float[1, 1, 1024, 64] a, float[1, 1, 1024, 64] b) {
           y, a, b = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, v, pk, pv, l, t) })");
-    check_least(model, {2 * 1024 * (2 * (64 + 64) + 6), 2 * row + 2 * row + 2 * 1023 * row + 2 * 4, 2 * row});
+    check_least(model, {2 * 1024 * (2 * (64 + 64) + 4), 2 * row + 2 * row + 2 * 1023 * row + 2 * 4, 2 * row});
     CHECK(model.single.unknown.empty());
   }
   SECTION("GroupQueryAttention: 9 keys in a cache with room for 1,024, and one of the call") {
@@ -144,7 +144,7 @@ TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
         float[1, 1, 1024, 64] pk, float[1, 1, 1024, 64] pv, int32[1] l, int32 t) =>
         (float[1, 1, 128] y, float[1, 1, 1024, 64] a, float[1, 1, 1024, 64] b) {
           y, a, b = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, v, pk, pv, l, t) })");
-    check_least(model, {2 * (2 * (64 + 64) + 6), 2 * row + 2 * row + 2 * 4, 2 * row});
+    check_least(model, {2 * (2 * (64 + 64) + 4), 2 * row + 2 * row + 2 * 4, 2 * row});
     CHECK(model.single.unknown.size() == 1);
   }
   SECTION("GroupQueryAttention: 4 requests whose lengths are data, the longest of which has 32 keys") {
@@ -175,7 +175,7 @@ TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
         (float[1, 2, 1, 64] y, float[1, 2, 1024, 64] a, float[1, 2, 1024, 64] b) {
           a = TensorScatter(pk, k, n) b = TensorScatter(pv, v, n) y = Attention(q, a, b, , , , l) })",
                                     {}, 24);
-    check_least(model, {2 * (2 * (64 + 64) + 6), 3 * row + 8 + 8, 3 * row});
+    check_least(model, {2 * (2 * (64 + 64) + 4), 3 * row + 8 + 8, 3 * row});
     CHECK(model.single.unknown.size() == 1);
   }
 }

@@ -310,8 +310,8 @@ TEST_CASE("products of repeated rows are one product", "[floors]") {
 
 TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
   // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs per head. A pair takes 2 * (8 + 8) operations for the products
-  // and 7 for scale, mask and softmax.
-  const double pairs = 2 * 128 * 129 / 2, of_pair = 2 * 16 + 7, qkv = 3 * 2 * 128 * 8 * 4;
+  // and 4 for the softmax. Queries are scaled, sums of products start with the mask, and results are divided.
+  const double pairs = 2 * 128 * 129 / 2, of_pair = 2 * 16 + 4, qkv = 3 * 2 * 128 * 8 * 4;
   const std::string operands =
       "(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) => "
       "(float[1, 2, 128, 8] y) ";
@@ -347,42 +347,42 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
   SECTION("by a factor of 0 and a large number that is taken away, one operation each") {
     check_known(masked(", float large = {10000}", "e = Mul(c, m) n = Sub(one, m) o = Mul(n, large) d = Sub(e, o)",
                        {{"m", 128, 128, [](auto r, auto c) { return c > r ? 0.0F : 1.0F; }}}),
-                pairs * (of_pair + 1), qkv + 4);
+                pairs * (of_pair + 2), qkv + 4);
   }
   SECTION("chosen by a triangle that is computed; a choice is one operation") {
     check_known(masked("",
                        "o = ConstantOfShape<value = float[1] {1}>(size) l = Trilu<upper = 0>(o) b = Cast<to = 9>(l) "
                        "d = Where(b, c, low)"),
-                pairs * of_pair, qkv + 8);
+                pairs * (of_pair + 1), qkv + 8);
   }
   SECTION("chosen by places") {
-    check_known(masked("", places + "b = Greater(j, i) d = Where(b, low, c)"), pairs * of_pair, qkv + 8);
+    check_known(masked("", places + "b = Greater(j, i) d = Where(b, low, c)"), pairs * (of_pair + 1), qkv + 8);
   }
   SECTION("a window of 32") {
     // 1 + 2 + ... + 32 pairs, then 96 times 32 pairs.
     check_known(
         masked(", int64 before = {31}", places + "f = Sub(i, before) g = GreaterOrEqual(j, f) h = LessOrEqual(j, i) "
                                                  "b = And(g, h) d = Where(b, c, low)"),
-        2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+        2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 1), qkv + 8);
   }
   SECTION("a window of 32 by the distance of places") {
     check_known(masked(", int64 width = {32}", places + "f = Sub(i, j) g = Less(f, width) h = LessOrEqual(j, i) "
                                                         "b = And(g, h) d = Where(b, c, low)"),
-                2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+                2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 1), qkv + 8);
   }
   SECTION("31 tokens on each side: at both ends 31 + 30 + ... + 1 of them are missing") {
     check_known(masked(", int64 width = {32}", places + "f = Sub(i, j) e = Abs(f) b = Less(e, width) "
                                                         "d = Where(b, c, low)"),
-                2 * (128 * 63 - 2 * 496) * of_pair, qkv + 8);
+                2 * (128 * 63 - 2 * 496) * (of_pair + 1), qkv + 8);
   }
   SECTION("a window of 32 as the difference of two triangles") {
     check_known(masked(", int64 back = {-32}",
                        "o = ConstantOfShape<value = float[1] {1}>(size) l = Trilu<upper = 0>(o) "
                        "e = Trilu<upper = 0>(o, back) f = Sub(l, e) b = Cast<to = 9>(f) d = Where(b, c, low)"),
-                2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 8);
+                2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 1), qkv + 8);
   }
   SECTION("a window of 32, of which the last token is read: 32 keys and values") {
-    // Two heads; the pairs of the first model are not scaled, and its scores start with the mask.
+    // Two heads.
     const Matrix window{"m", 128, 128, [](auto r, auto c) { return c > r || r - c > 31 ? hidden : 0.0F; }};
     const std::string last = " <int64[1] a = {127}, int64[1] b = {128}, int64[1] axes = {2}> { ";
     const double reads = (2 * 8 + 2 * 2 * 32 * 8) * 4;
@@ -392,7 +392,7 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                                  "c = MatMul(q, k) d = Add(c, m) p = Softmax<axis = -1>(d) h = MatMul(p, v) "
                                  "y = Slice(h, a, b, axes) }",
                              {window}),
-                2 * 32 * (of_pair - 2), reads);
+                2 * 32 * of_pair, reads);
     check_known(known_layers("(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) => "
                              "(float[1, 2, 1, 8] y)" +
                                  last + "h = Attention(q, k, v, m) y = Slice(h, a, b, axes) }",
@@ -400,15 +400,15 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                 2 * 32 * of_pair, reads);
   }
   const Matrix ones{"m", 128, 128, [](auto r, auto c) { return c > r ? 0.0F : 1.0F; }};
-  SECTION("a window of 32 by a second mask; adding it is one operation more") {
+  SECTION("a window of 32 by a second mask, which is added to the first before a request") {
     check_known(masked("", "e = Add(c, w) d = Add(e, m)",
                        {mask, {"w", 128, 128, [](auto r, auto c) { return r - c > 31 ? hidden : 0.0F; }}}),
-                2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 1), qkv + 4);
+                2 * (32 * 33 / 2 + 96 * 32) * of_pair, qkv + 4);
   }
   SECTION("a window of 32 by two choices; each is one operation") {
     check_known(masked(", int64 width = {32}", places + "f = Sub(i, j) g = Less(f, width) h = LessOrEqual(j, i) "
                                                         "e = Where(g, c, low) d = Where(h, e, low)"),
-                2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 1), qkv + 8);
+                2 * (32 * 33 / 2 + 96 * 32) * (of_pair + 2), qkv + 8);
   }
   const auto padded = [&](const std::string& masking) {
     return known_layers(
@@ -423,7 +423,7 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                 qkv + 3 * 4 + 128 * 4);
   }
   SECTION("joined with one, compared and chosen; the heads share two operations for a pair") {
-    check_known(padded("b = Less(n, half) d = Where(b, low, c)"), pairs * (of_pair + 1), qkv + 3 * 4 + 128 * 4);
+    check_known(padded("b = Less(n, half) d = Where(b, low, c)"), pairs * (of_pair + 2), qkv + 3 * 4 + 128 * 4);
   }
   const auto weighted = [&](const std::string& weights, const std::string& constants = "") {
     return known_layers(operands + "<float r = {0.5}" + constants +
@@ -437,12 +437,12 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
             "u = Transpose<perm = [0, 2, 3, 1]>(d) s = Softmax<axis = 2>(u) p = Transpose<perm = [0, 3, 1, 2]>(s)"),
         pairs * of_pair, qkv + 4);
   }
-  SECTION("and exponents, divided by their sum: scale, mask, exponent, sum and division") {
+  SECTION("and exponents, divided by their sum") {
     check_known(weighted("e = Exp(d) s = ReduceSum<keepdims = 1>(e, last) p = Div(e, s)", ", int64[1] last = {3}"),
-                pairs * (2 * 16 + 5), qkv + 4);
+                pairs * (2 * 16 + 3), qkv + 4);
   }
   SECTION("and a logarithm of the softmax; its exponent is one operation more") {
-    check_known(weighted("l = LogSoftmax<axis = -1>(d) p = Exp(l)"), pairs * (of_pair + 1), qkv + 4);
+    check_known(weighted("l = LogSoftmax<axis = -1>(d) p = Exp(l)"), pairs * (2 * 16 + 5 + 1), qkv + 4);
   }
   SECTION("limited by a Max, which is one operation") {
     check_known(masked(", float least = {-3e38}", "e = Add(c, m) d = Max(e, least)", {mask}), pairs * (of_pair + 1),
@@ -455,17 +455,17 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
                              places +
                              "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) c = Mul(a, r) g = Greater(j, i) "
                              "o = Or(g, given) d = Where(o, low, c) p = Softmax<axis = -1>(d) y = MatMul(p, v) }"),
-                pairs * (of_pair + 0.5), qkv + 2 * 4 + 128);
+                pairs * (of_pair + 1.5), qkv + 2 * 4 + 128);
   }
-  SECTION("and a Where that replaces NaN behind the softmax: two operations") {
+  SECTION("and a Where that replaces NaN behind the softmax: two operations, and the division of each score") {
     check_known(weighted("s = Softmax<axis = -1>(d) n = IsNaN(s) p = Where(n, zero, s)", ", float zero = {0}"),
-                pairs * (of_pair + 2), qkv + 2 * 4);
+                pairs * (of_pair + 3), qkv + 2 * 4);
   }
   SECTION("and a softmax that is written out: maximum, difference, exponent, sum and division") {
     check_known(weighted("h = ReduceMax<keepdims = 1>(d, last) s = Sub(d, h) e = Exp(s) u = ReduceSum<keepdims = 1>(e, "
                          "last) p = Div(e, u)",
                          ", int64[1] last = {3}"),
-                pairs * of_pair, qkv + 4);
+                pairs * (of_pair + 1), qkv + 4);
   }
   SECTION("in two parts, one below the other") {
     const auto part = [](const std::string& name, int first) {
@@ -479,7 +479,7 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
     // any number, so the 127 * 128 / 2 sums and comparisons of hidden scores are known.
     check_known(masked("", "e = Add(c, m) b = Equal(e, low) d = Where(b, zero, c)",
                        {{"m", 128, 128, [](auto r, auto c) { return c > r ? -10000.0F : 0.0F; }}}),
-                2 * (128 * 128 * (of_pair + 2) - 2 * 127 * 128 / 2), qkv + 3 * 4);
+                2 * (128 * 128 * (of_pair + 3) - 2 * 127 * 128 / 2), qkv + 3 * 4);
   }
   SECTION("numbers that hide nothing") {
     check_known(masked("", "d = Add(c, m)", {{"m", 128, 128, [](auto r, auto c) { return c > r ? -1.0F : 1.0F; }}}),
@@ -489,14 +489,14 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
 
 TEST_CASE("a mask that is small enough to be computed hides scores like a large one", "[floors]") {
   // 2 heads of depth 8, 16 tokens: 16 * 17 / 2 pairs per head. A pair takes 2 * (8 + 8) operations for the products and
-  // 5 for the softmax. The sum of a score starts with the mask.
+  // 4 for the softmax, whose division is left to the results. The sum of a score starts with the mask.
   const auto check_masked = [](const std::string& mask) {
     check_known(known_layers("(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => "
                              "(float[1, 2, 16, 8] y) <float low = {-10000}, float zero = {0}, bool yes = {1}, "
                              "int64 start = {0}, int64 end = {16}, int64 one = {1}, int64[1] last = {1}, "
                              "int64[2] size = {16, 16}> { t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) " +
                              mask + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }"),
-                2 * 16 * 17 / 2 * (2 * 16 + 5), 3 * 2 * 16 * 8 * 4);
+                2 * 16 * 17 / 2 * (2 * 16 + 4), 3 * 2 * 16 * 8 * 4);
   };
   SECTION("a triangle of a tensor that has one number in all places") {
     check_masked("f = Expand(low, size) m = Trilu<upper = 1>(f, one)");
@@ -517,8 +517,8 @@ TEST_CASE("a mask that is small enough to be computed hides scores like a large 
 }
 
 TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask itself", "[floors]") {
-  // 2 heads of depth 8. A pair takes 2 * (8 + 8) operations for the products and 5 for the softmax. The sum of a score
-  // starts with the mask.
+  // 2 heads of depth 8. A pair takes 2 * (8 + 8) operations for the products and 4 for the softmax, whose division
+  // is left to the results. The sum of a score starts with the mask.
   const auto check_masked = [](const std::string& mask, const Matrix& stored, std::int64_t keys, double pairs) {
     const std::string shape = "float[1, 2, " + std::to_string(keys) + ", 8] ";
     check_known(known_layers("(float[1, 2, 128, 8] q, " + shape + "k, " + shape +
@@ -529,7 +529,7 @@ TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask 
                                  "t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) " +
                                  mask + " d = Add(a, m) p = Softmax<axis = -1>(d) y = MatMul(p, v) }",
                              {stored}),
-                2 * pairs * (2 * 16 + 5), 2 * 8 * 4 * (128 + 2 * static_cast<double>(keys)));
+                2 * pairs * (2 * 16 + 4), 2 * 8 * 4 * (128 + 2 * static_cast<double>(keys)));
   };
   SECTION("rows 32 to 159: 96 of them see 33 to 128 of 128 keys, and 32 see all") {
     check_masked("r = Range(begin, end, one) m = Gather(stored, r)",
@@ -559,7 +559,7 @@ TEST_CASE("rows of a mask, and masks that are joined, hide scores like the mask 
 }
 
 TEST_CASE("a choice between two numbers that hide a score hides it whatever the condition is", "[floors]") {
-  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs per head, each with 2 * (8 + 8) operations, and 5 for the
+  // 2 heads of depth 8, 128 tokens: 128 * 129 / 2 pairs per head, each with 2 * (8 + 8) operations, and 4 for the
   // softmax. The sum of a score starts with the mask. An element of the mask, which both heads share, takes an
   // addition, a comparison and a choice.
   const double places = 128 * 129 / 2;
@@ -569,7 +569,7 @@ TEST_CASE("a choice between two numbers that hide a score hides it whatever the 
         t = Transpose<perm = [0, 1, 3, 2]>(k) a = MatMul(q, t) f = Expand(low, size) u = Trilu<upper = 1>(f, one)
         s = Add(u, given) e = Equal(s, zero) m = Where(e, low, u) d = Add(a, m) p = Softmax<axis = -1>(d)
         y = MatMul(p, v) })"),
-              2 * places * (2 * 16 + 5) + 3 * places, 3 * 2 * 128 * 8 * 4 + 128 * 4 + 2 * 4);
+              2 * places * (2 * 16 + 4) + 3 * places, 3 * 2 * 128 * 8 * 4 + 128 * 4 + 2 * 4);
 }
 
 TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself", "[floors]") {
@@ -590,7 +590,7 @@ TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself"
   };
   const std::string padded = "s = Add(u, given) e = Equal(s, zero) w = Where(e, low, u) ";
   const auto check_masked = [&](const ModelLayers& model) {
-    check_known(model, 2 * places * (2 * 16 + 5) + 3 * places, reads);
+    check_known(model, 2 * places * (2 * 16 + 4) + 3 * places, reads);
   };
   SECTION("by 16,384 indices that are computed") {
     check_masked(known_layers(masked(padded + R"(j = Range(start, end, one) r = Reshape(j, column) c = Reshape(j, row)
@@ -618,7 +618,7 @@ TEST_CASE("a mask that is assigned to a slice hides scores like the mask itself"
         s = Add(l, g) e = Equal(s, zero) w = Where(e, low, l) j = Range(start, end, one)
         h = Slice(j, none, half, none) o = Transpose<perm = [3, 0, 1, 2]>(u) x = Transpose<perm = [3, 0, 1, 2]>(w)
         i = Unsqueeze(h, last) n = ScatterND(o, i, x) m = Transpose<perm = [1, 2, 3, 0]>(n))"));
-    check_known(model, 2 * places * (2 * 16 + 5) + 3 * (64 * 65 / 2 + 64 * 64), reads - 64 * 4);
+    check_known(model, 2 * places * (2 * 16 + 4) + 3 * (64 * 65 / 2 + 64 * 64), reads - 64 * 4);
   }
   SECTION("of which a part is added") {
     check_masked(known_layers(masked(padded + "m = Slice(w, none, whole, last)")));

@@ -216,8 +216,8 @@ TEST_CASE("a cropped convolution", "[floors]") {
 }
 
 TEST_CASE("attention for one token of 16", "[floors]") {
-  // 2 heads of depth 8: a pair of a query and a key takes 2 * (8 + 8) operations for the products and 6 for scale and
-  // softmax.
+  // 2 heads of depth 8: a pair of a query and a key takes 2 * (8 + 8) operations for the products and 4 for the
+  // softmax. Queries are scaled and results are divided.
   const auto model_of = [](const std::string& attributes, int token) {
     return layers_of(
         "(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => (float[1, 2, 8] y) "
@@ -225,14 +225,14 @@ TEST_CASE("attention for one token of 16", "[floors]") {
             std::to_string(token) + "}> { h = Attention" + attributes + "(q, k, v) y = Gather<axis = 2>(h, i) }",
         23);
   };
-  const double token = 2 * 8 * 4, pair = 2 * 38;
+  const double token = 2 * 8 * 4, pair = 2 * 36;
   check(model_of("", -1), 16 * pair, token + 2 * 16 * token);
   check(model_of("<is_causal = 1>", 15), 16 * pair, token + 2 * 16 * token);
   check(model_of("<is_causal = 1>", 3), 4 * pair, token + 2 * 4 * token);
 }
 
 TEST_CASE("attention for a part of its columns", "[floors]") {
-  // 2 heads of depth 8, 128 tokens: a pair of a query and a key takes 2 * 8 operations for its score, 6 for scale and
+  // 2 heads of depth 8, 128 tokens: a pair of a query and a key takes 2 * 8 operations for its score, 4 for the
   // softmax, and 2 for each column of the values.
   const double pairs = 2 * 128 * 128, head = 128 * 8 * 4;
   const std::string part = "<int64[1] a = {0}, int64[1] b = {";
@@ -241,14 +241,14 @@ TEST_CASE("attention for a part of its columns", "[floors]") {
         layers_of("(float[1, 2, 128, 8] q, float[1, 2, 128, 8] k, float[1, 2, 128, 8] v) => (float[1, 2, 128, 1] y) " +
                       part + "1}, int64[1] axis = {3}> { h = Attention(q, k, v) y = Slice(h, a, b, axis) }",
                   23),
-        pairs * (16 + 6 + 2), 2 * 2 * head + 2 * head / 8);
+        pairs * (16 + 4 + 2), 2 * 2 * head + 2 * head / 8);
   }
   SECTION("one head of two that lie side by side") {
     check(layers_of("(float[1, 128, 16] q, float[1, 128, 16] k, float[1, 128, 16] v) => (float[1, 128, 8] y) " + part +
                         "8}, int64[1] axis = {2}> { h = Attention<q_num_heads = 2, kv_num_heads = 2>(q, k, v) "
                         "y = Slice(h, a, b, axis) }",
                     23),
-          pairs / 2 * 38, 3 * head);
+          pairs / 2 * 36, 3 * head);
   }
   SECTION("a column of one of four heads, which share two heads of keys and values") {
     // The queries of one head, the keys of another, and a column of its values.
@@ -256,7 +256,7 @@ TEST_CASE("attention for a part of its columns", "[floors]") {
                         "1}, int64[1] axis = {2}> { h = Attention<q_num_heads = 4, kv_num_heads = 2>(q, k, v) "
                         "y = Slice(h, a, b, axis) }",
                     23),
-          pairs / 2 * 24, 2 * head + head / 8);
+          pairs / 2 * 22, 2 * head + head / 8);
   }
   SECTION("a row of all columns and a column of all rows: the scores of the row count once") {
     // 128 rows of scores, one column for each, 7 more columns for one row.
@@ -265,7 +265,7 @@ TEST_CASE("attention for a part of its columns", "[floors]") {
                        <int64[1] a = {0}, int64[1] b = {1}, int64[1] row = {2}, int64[1] column = {3}> {
                          h = Attention(q, k, v) y = Slice(h, a, b, row) z = Slice(h, a, b, column) })",
                     23),
-          128 * 128 * 24 + 128 * 7 * 2, 3 * head);
+          128 * 128 * 22 + 128 * 7 * 2, 3 * head);
   }
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("attention to one key needs no score", "[floors]") {
 TEST_CASE("keys and values that attention would hand on may be left unread", "[floors]") {
   const std::string operands =
       "(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => (float[1, 2, 16, 8] y) ";
-  check(layers_of(operands + "{ y, a, b = Attention(q, k, v) }", 23), 2 * 16 * 16 * 38, 3 * 2 * 16 * 8 * 4);
+  check(layers_of(operands + "{ y, a, b = Attention(q, k, v) }", 23), 2 * 16 * 16 * 36, 3 * 2 * 16 * 8 * 4);
 }
 
 TEST_CASE("normalisation needs whole rows", "[floors]") {

@@ -15,7 +15,7 @@ namespace benanza {
 [[nodiscard]] inline Seconds layer_floor(const Layer& layer, const Ceilings& ceilings,
                                          bool saves_multiplications = false) {
   const Cost c = cost(layer);
-  const Flops flops = (saves_multiplications ? c.least_flops : c.flops) - first_addend(layer);
+  const Flops flops = (saves_multiplications ? c.least_flops : c.flops) - free_flops(layer);
   return std::max(ceilings.arithmetic_floor(arithmetic_type(layer), flops),
                   ceilings.memory_floor(c.weights + c.activations, c.written));
 }

@@ -26,11 +26,17 @@ namespace benanza {
   return {};
 }
 
+/// The operations that the fastest form of a layer leaves out.
+[[nodiscard]] inline Flops free_flops(const Layer& layer) {
+  if (const auto* attention = std::get_if<op::Attention>(&layer)) return {attention->saved_flops()};
+  return first_addend(layer);
+}
+
 /// The arithmetic of the group's layer without what products absorb. If no single call computes the whole group, it is
 /// the least that its pieces and members do together. A piece may do more than its members, for example add zeros for a
 /// bias that one of several products lacks.
 [[nodiscard]] inline Flops group_flops(const Occurrence& group, const LayerGraph& single) {
-  const auto flops = [](const Layer& layer) { return cost(layer).flops - first_addend(layer); };
+  const auto flops = [](const Layer& layer) { return cost(layer).flops - free_flops(layer); };
   const std::size_t size = group.members.size();
   if (group.pieces.empty() || group.pieces[0].count == size) return flops(group.layer);
   std::vector<Flops> least(size + 1);

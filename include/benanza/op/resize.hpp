@@ -7,13 +7,17 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/op/operator.hpp>
+#include <benanza/op/resize_axis.hpp>
 #include <benanza/op/resize_mode.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace benanza::op {
 
@@ -70,12 +74,32 @@ struct Resize {
     return result;
   }
 
+  /// An axis with the scale that its sizes imply, without a crop.
+  [[nodiscard]] ResizeAxis axis(std::size_t i) const {
+    return {.x = x[i],
+            .y = y[i],
+            .scale = static_cast<double>(y[i]) / static_cast<double>(x[i]),
+            .mode = mode,
+            .coordinates = coordinates,
+            .rounding = rounding,
+            .antialias = antialias};
+  }
+
   /// ONNX Resize: nearest copies. Linear and cubic interpolate one axis after the other (fewer operations than the full
   /// stencil). Only the last of these axes is counted: one multiply-add for each of 2 or 4 taps per output element.
-  /// Antialiasing has at least as many taps.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    const double taps = mode == ResizeMode::nearest ? 0.0 : mode == ResizeMode::linear ? 4.0 : 8.0;
-    return {.flops = (taps + static_cast<double>(post.size())) * static_cast<double>(element_count(y))};
+  /// Antialiasing has at least as many taps. Passes that share differences of neighbours need `least_resize_flops`.
+  [[nodiscard]] Arithmetic arithmetic() const {
+    const auto results = static_cast<double>(element_count(y));
+    const double steps = static_cast<double>(post.size()) * results;
+    const double direct = (mode == ResizeMode::nearest ? 0.0 : mode == ResizeMode::linear ? 4.0 : 8.0) * results;
+    return {.flops = direct + steps, .least_flops = std::min(direct, least_interpolation()) + steps};
+  }
+  /// The operations that any algorithm needs to interpolate, if the sizes imply the scales.
+  [[nodiscard]] double least_interpolation() const {
+    if (mode == ResizeMode::nearest || coordinates == ResizeCoordinates::tf_crop_and_resize) return 0;
+    std::vector<ResizePass> passes;
+    for (std::size_t i = 0; i < x.size(); ++i) passes.push_back(resize_pass(axis(i)));
+    return least_resize_flops(std::move(passes));
   }
 
   [[nodiscard]] constexpr bool consistent() const {

@@ -6,8 +6,10 @@
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
+#include <benanza/op/resize.hpp>
 #include <benanza/op/resize_mode.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -67,10 +69,16 @@ struct ResizeGradient {
             .outputs = {{.name = "dx", .type = type, .shape = x}}};
   }
 
-  /// As many operations as the Resize has. If it copies, one addition per element.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    const double taps = mode == ResizeMode::nearest ? 1.0 : mode == ResizeMode::linear ? 4.0 : 8.0;
-    return {.flops = taps * static_cast<double>(element_count(y))};
+  /// As many operations as the Resize has. If it copies, one addition per element. The least is that of the Resize, and
+  /// one addition for each element of dy more than dx has: a transposed linear map takes as many multiplications, and
+  /// as many additions but for this difference (Tellegen's principle).
+  [[nodiscard]] Arithmetic arithmetic() const {
+    const auto results = static_cast<double>(element_count(y)), elements = static_cast<double>(element_count(x));
+    const double direct = (mode == ResizeMode::nearest ? 1.0 : mode == ResizeMode::linear ? 4.0 : 8.0) * results;
+    const Resize forward{
+        .type = type, .x = x, .y = y, .mode = mode, .coordinates = coordinates, .antialias = antialias};
+    return {.flops = direct,
+            .least_flops = std::clamp(forward.least_interpolation() + results - elements, 0.0, direct)};
   }
 
   [[nodiscard]] constexpr bool consistent() const {

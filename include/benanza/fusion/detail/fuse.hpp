@@ -30,7 +30,7 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     const auto leaves = [&](TensorId id) { return std::binary_search(outputs.begin(), outputs.end(), id); };
     group.written = {};
     group.needed = {};
-    group.absorbed = first_addend(group.layer);
+    group.absorbed = free_flops(group.layer);
     Flops all{};
     for (auto member : group.members) {
       const auto& part = single.layers[member];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// absorb_steps: arithmetic behind a product that costs nothing. A sum of products may start with an addend in place of
-// 0, and constant scales of its results may be multiplied into constant weights before a request arrives.
+// absorb_steps: arithmetic around a product that costs nothing, or less. A sum of products may start with an addend in
+// place of 0. Constant scales of its results may be multiplied into constant weights before a request arrives, or into
+// the smaller operand. The division of a softmax in front of a product may be left to the product's results.
 #pragma once
 
 #include <benanza/model/group_flops.hpp>
@@ -18,6 +19,47 @@
 #include <vector>
 
 namespace benanza::detail {
+
+/// Leaves out operations of a layer, which are needed as much as the rest of it.
+inline void leave_out_part(LayerGraph& graph, std::size_t layer, double flops, std::vector<Flops>& needed) {
+  Occurrence& at = graph.layers[layer];
+  at.absorbed += Flops{flops};
+  needed[layer] += Flops{flops * at.live.flops};
+}
+
+/// The only layer that reads a tensor, in the same passes and branches as the layer `beside`. Empty if there is another
+/// reader.
+[[nodiscard]] inline std::optional<std::size_t> only_reader(const LayerGraph& graph, TensorId id, std::size_t beside) {
+  const LayerTensor& tensor = graph.tensors[id];
+  if (tensor.output || tensor.consumers.size() != 1) return std::nullopt;
+  const Occurrence &at = graph.layers[tensor.consumers[0]], &other = graph.layers[beside];
+  const bool together = at.repeat == other.repeat && at.branches == other.branches;
+  return together ? std::optional(tensor.consumers[0]) : std::nullopt;
+}
+
+/// Attention takes no more than its fastest form. If a product reads a softmax, its results may be divided instead of
+/// the scores.
+inline void leave_division(LayerGraph& graph, std::size_t softmax, std::vector<Flops>& needed) {
+  if (const auto* attention = std::get_if<op::Attention>(&*graph.layers[softmax].layer))
+    return leave_out_part(graph, softmax, attention->saved_flops(), needed);
+  const auto* layer = std::get_if<op::Softmax>(&*graph.layers[softmax].layer);
+  if (layer == nullptr || layer->log) return;
+  std::size_t last = softmax;
+  while (graph.layers[last].outputs.size() == 1) {
+    const auto reader = only_reader(graph, graph.layers[last].outputs[0], softmax);
+    if (!reader) return;
+    last = *reader;
+    const Layer& next = graph.layers[last].layer;
+    if (std::holds_alternative<op::MatMul>(next) || std::holds_alternative<op::Einsum>(next)) break;
+    if (!std::holds_alternative<op::View>(next) && !std::holds_alternative<op::Transpose>(next) &&
+        !std::holds_alternative<op::Cast>(next))
+      return;
+  }
+  const Occurrence& product = graph.layers[last];
+  if (product.outputs.size() != 1 || cost(product.layer).macs == 0) return;
+  const std::int64_t scores = element_count(layer->x), results = element_count(graph.tensors[product.outputs[0]].dims);
+  if (results < scores) leave_out_part(graph, softmax, static_cast<double>(scores), needed);
+}
 
 /// Follows the result of one product while each tensor has a single reader.
 class AbsorbedSteps {
@@ -75,15 +117,7 @@ class AbsorbedSteps {
     return sums != nullptr && sums->arithmetic().macs > 0 ? &none : nullptr;
   }
 
-  /// The only layer that reads a tensor, in the same passes and branches as the product. Empty if there is another
-  /// reader.
-  [[nodiscard]] std::optional<std::size_t> reader(TensorId id) const {
-    const LayerTensor& tensor = graph_.tensors[id];
-    if (tensor.output || tensor.consumers.size() != 1) return std::nullopt;
-    const Occurrence &at = graph_.layers[tensor.consumers[0]], &product = graph_.layers[product_];
-    const bool together = at.repeat == product.repeat && at.branches == product.branches;
-    return together ? std::optional(tensor.consumers[0]) : std::nullopt;
-  }
+  [[nodiscard]] std::optional<std::size_t> reader(TensorId id) const { return only_reader(graph_, id, product_); }
 
   /// Leaves out the arithmetic of a layer that the product absorbs. False if it absorbs nothing from there on.
   bool takes(std::size_t layer, TensorId id) {
@@ -135,10 +169,23 @@ class AbsorbedSteps {
       return true;
     }
     const bool multiplies = binary->fn == ElementwiseFn::mul || (binary->fn == ElementwiseFn::div && is_first);
-    if (!multiplies || !other.constant || addend_ == Addend::data || !may_scale(other.dims, result.dims)) return false;
+    if (!multiplies || !other.constant || addend_ == Addend::data) return false;
+    if (!may_scale(other.dims, result.dims)) return addend_ == Addend::none && scales_operand(layer, other.dims);
     leave_out(layer, cost(step.layer).flops.value);
     combine(step, k);
     return true;
+  }
+
+  /// Whether a layer scales all results by one number: it may scale an operand with fewer elements instead, which does
+  /// not count.
+  bool scales_operand(std::size_t layer, std::span<const std::int64_t> scale) {
+    const Occurrence& product = graph_.layers[product_];
+    if (!std::holds_alternative<op::MatMul>(*product.layer) || element_count(scale) != 1) return false;
+    const bool has_smaller = std::any_of(product.inputs.begin(), product.inputs.end(), [this](const auto& operand) {
+      return operand && static_cast<double>(element_count(graph_.tensors[*operand].dims)) < elements_;
+    });
+    if (has_smaller) leave_out_part(graph_, layer, elements_, needed_);
+    return has_smaller;
   }
 
   /// Constant addends are added up before a request arrives.
@@ -185,7 +232,10 @@ class AbsorbedSteps {
 inline std::vector<Flops> absorb_steps(LayerGraph& graph) {
   std::vector<Flops> needed(graph.layers.size());
   std::set<TensorId> sums;
-  for (std::size_t i = 0; i < graph.layers.size(); ++i) AbsorbedSteps(graph, i, needed, sums).absorb();
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    AbsorbedSteps(graph, i, needed, sums).absorb();
+    leave_division(graph, i, needed);
+  }
   return needed;
 }
 

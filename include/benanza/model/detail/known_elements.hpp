@@ -51,6 +51,7 @@ struct KnownElements {
   std::int64_t different = 1;  ///< at least so many elements differ from each other, whatever the data are
   /// If the data choose the elements as indices: the chosen ones count as those below this number. Otherwise 0.
   std::int64_t chosen_below = 0;
+  bool chosen_columns = false;       ///< columns of indices, some of which data choose
   std::optional<Box> filled{};       ///< each element outside of it is 0
   std::vector<Box> rows{};           ///< the same as `filled`, if several boxes are necessary
   std::vector<FirstEqual> copies{};  ///< for each axis, the first of equal positions; empty: no copies
@@ -61,8 +62,8 @@ struct KnownElements {
   double passes = 0;  ///< for loops: if not 0, all elements follow from constants and the number of the pass
 
   [[nodiscard]] bool any() const {
-    return band || few || nonzero < 1 || chosen_below > 0 || filled || !rows.empty() || !copies.empty() ||
-           !distinct.empty() || !parts.empty();
+    return band || few || nonzero < 1 || chosen_below > 0 || chosen_columns || filled || !rows.empty() ||
+           !copies.empty() || !distinct.empty() || !parts.empty();
   }
   [[nodiscard]] FirstEqual copies_along(std::size_t axis) const {
     return axis < copies.size() ? copies[axis] : nullptr;

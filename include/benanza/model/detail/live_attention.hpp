@@ -176,8 +176,8 @@ namespace benanza::detail {
                                                          : 1;
   // Scores of a pair and a head, which every column of the head needs, and the columns that follow from them.
   const double all_pairs = static_cast<double>(layer.q[0] * layer.q[1]) * layer.pairs();
-  const double of_scores =
-      all_pairs > 0 ? layer.arithmetic().flops / all_pairs - 2 * static_cast<double>(columns) : 0.0;
+  const double least = layer.arithmetic().flops - layer.saved_flops();
+  const double of_scores = all_pairs > 0 ? least / all_pairs - 2 * static_cast<double>(columns) : 0.0;
   const auto flops = [&layer, tokens, rank, visible, pairs_of, left, columns, one_key, of_scores](
                          std::span<const Region> y, const Region&) {
     if (one_key) return 0.0;

@@ -7,6 +7,7 @@
 #include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_attention.hpp>
 #include <benanza/model/detail/live_choices.hpp>
+#include <benanza/model/detail/live_experts.hpp>
 #include <benanza/model/detail/live_items.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_products.hpp>
@@ -85,6 +86,8 @@ namespace benanza::detail {
   if (type == "DepthToSpace" || type == "SpaceToDepth") return blocks(at);
   if (type == "Slice") return slice(at);
   if (type == "Split" || type == "Concat" || type == "com.microsoft.QLinearConcat") return joined(at, type == "Split");
+  if (type.starts_with("Gather"))
+    if (auto rule = chosen_results(at)) return rule;
   if (type == "Gather") return gather(at);
   if (type == "GatherND" || type == "GatherElements") return gather_places(at);
   if (type == "Tile") return tiling(at);
@@ -521,6 +524,9 @@ namespace benanza::detail {
   const auto is_constant = [&at](std::size_t i) { return at.node.has_input(i) && at.graph.input(at.node, i).constant; };
   if (at.node.op_type == "MatMulNBits") return k == 4 && is_constant(4);  // which group a row belongs to
   if (k == 1 && read_positions(at) == 0) return true;
+  if (!at.known.empty() && is_constant(k) && at.node.op_type == "Concat" &&
+      at.known[*at.node.outputs[0]].chosen_columns)
+    return true;
   if (at.node.op_type == "ScatterElements" && k == 0) return known_few(at).has_value();  // one number in all places
   if (is_constant(k) && chooses_numbers(at)) return true;                                // numbers in the code
   if (onnx_type(at.node) == "GridSample" || onnx_type(at.node) == "RoiAlign") return k > 0 && is_constant(k);
@@ -539,7 +545,9 @@ namespace benanza::detail {
 [[nodiscard]] inline bool counts_less(const SizedNode& at) {
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
     if (is_left_out(at, k)) return true;
+  const auto* resize = std::get_if<op::Resize>(&at.layer);  // at the scales that the node names
   return std::holds_alternative<op::Recurrent>(at.layer) || decides(at.node) ||
+         (resize && resize->mode != op::ResizeMode::nearest) ||
          (std::holds_alternative<op::Attention>(at.layer) &&
           (op::Attention::is_filled_by_data(at.node, at.graph) || lengths_are_data(at.node, at.graph)));
 }

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// ResizeAxis: where the results along one axis of a Resize lie between its elements, and what computing them takes.
+#pragma once
+
+#include <benanza/op/resize_mode.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace benanza::op {
+
+/// Elements of an axis from which one result is computed: [begin, end).
+struct ResizeCells {
+  std::int64_t begin = 0, end = 0;
+  [[nodiscard]] constexpr std::int64_t count() const { return end - begin; }
+};
+
+struct ResizeAxis {
+  std::int64_t x = 1, y = 1;
+  double scale = 1;           ///< y / x, unless the node specifies it
+  double begin = 0, end = 1;  ///< the region to which x is cropped, as shares of the axis
+  ResizeMode mode = ResizeMode::nearest;
+  ResizeCoordinates coordinates = ResizeCoordinates::half_pixel;
+  ResizeRounding rounding = ResizeRounding::round_prefer_floor;
+  bool antialias = false;
+
+  [[nodiscard]] bool is_unchanged() const { return x == y && scale == 1 && begin == 0 && end == 1; }
+
+  /// The position of a result among the elements of x (ONNX Resize, coordinate_transformation_mode). A result of linear
+  /// or cubic mode whose position is an element but for the rounding of the scale lies on the element.
+  [[nodiscard]] double place(std::int64_t at) const {
+    const double exact = std::clamp(formula(at), -1e9, 1e9), nearest = std::round(exact);
+    return mode != ResizeMode::nearest && std::abs(exact - nearest) < rounding_of_scale ? nearest : exact;
+  }
+  /// Whether a crop leaves a result outside of x: it is a number in the file.
+  [[nodiscard]] bool is_outside(double place) const {
+    return coordinates == ResizeCoordinates::tf_crop_and_resize && (place < 0 || place > static_cast<double>(x - 1));
+  }
+  /// The elements with a weight. At the edges, an element stands for those beyond it.
+  [[nodiscard]] ResizeCells cells(double place) const {
+    ResizeCells cells = unlimited_cells(place);
+    cells.begin = std::clamp<std::int64_t>(cells.begin, 0, x - 1);
+    cells.end = std::clamp<std::int64_t>(cells.end, cells.begin + 1, x);
+    return cells;
+  }
+  [[nodiscard]] bool widens() const { return antialias && scale < 1; }  ///< antialiasing: more elements have a weight
+
+  static constexpr double rounding_of_scale = 1e-4;  // in elements
+
+ private:
+  [[nodiscard]] double formula(std::int64_t at) const {
+    using enum ResizeCoordinates;
+    const auto i = static_cast<double>(at), size = static_cast<double>(x), results = static_cast<double>(y);
+    switch (coordinates) {
+      case half_pixel: return (i + 0.5) / scale - 0.5;
+      case pytorch_half_pixel: return y > 1 ? (i + 0.5) / scale - 0.5 : 0;
+      case half_pixel_symmetric: {
+        const double full = size * scale;
+        return size / 2 * (1 - results / full) + (i + 0.5) / scale - 0.5;
+      }
+      case align_corners: return y > 1 ? i * (size - 1) / (results - 1) : 0;
+      case tf_crop_and_resize:
+        return y > 1 ? begin * (size - 1) + i * (end - begin) * (size - 1) / (results - 1)
+                     : (begin + end) / 2 * (size - 1);
+      case asymmetric: break;
+    }
+    return i / scale;
+  }
+  [[nodiscard]] ResizeCells unlimited_cells(double place) const {
+    using enum ResizeRounding;
+    const double below = std::floor(place), above = std::ceil(place);
+    const auto cells = [](double first, double last) {
+      return ResizeCells{static_cast<std::int64_t>(first), static_cast<std::int64_t>(last) + 1};
+    };
+    if (mode == ResizeMode::nearest) {
+      const bool half = place - below == 0.5;
+      const double nearest = rounding == floor                ? below
+                             : rounding == ceil               ? above
+                             : !half                          ? std::round(place)
+                             : rounding == round_prefer_floor ? below
+                                                              : above;
+      return cells(nearest, nearest);
+    }
+    const double taps = mode == ResizeMode::linear ? 1 : 2;  // on each side
+    if (widens()) {                                          // elements at the very end of the window have no weight
+      const double reach = taps / scale;
+      return cells(std::floor(place - reach) + 1, std::ceil(place + reach) - 1);
+    }
+    return below == above ? cells(below, above) : cells(above - taps, below + taps);
+  }
+};
+
+/// One pass of linear or cubic interpolation along an axis.
+struct ResizePass {
+  std::int64_t read = 0;  ///< elements with a weight in any result
+  std::int64_t made = 0;  ///< different results
+  double flops = 0;       ///< the least for them
+};
+
+/// The least that the results along an axis take for each line of elements:
+/// - nothing for a result that is an element.
+/// - linear: k different results between two neighbours take k + 1, since they need at least one number that is no
+///   result, as the difference of the neighbours. One result takes 2, or 1 in the middle: a scale of the sum can be
+///   left to the last pass.
+/// - cubic: one less than the number of elements with a weight: results between the same elements can be made with
+/// three
+///   additions each by forward differences.
+/// - antialiasing: one for each result, and one less than the elements that are read for each result: windows that
+///   overlap may share sums.
+[[nodiscard]] inline ResizePass resize_pass(const ResizeAxis& axis) {
+  constexpr std::int64_t most_results = 1 << 20;
+  if (axis.is_unchanged()) return {.read = axis.x, .made = axis.x};
+  if (axis.y > most_results) return {.read = std::min(axis.x, axis.y), .made = axis.y};
+  ResizePass pass;
+  std::int64_t several = 0, between = 0, below = -1, read_end = 0;  // `between`: results above the element `below`
+  double last = -2e9;
+  bool middle = false;
+  const auto leave = [&] {
+    if (between > 0) pass.flops += between == 1 && middle ? 1.0 : static_cast<double>(between) + 1;
+    between = 0;
+  };
+  for (std::int64_t i = 0; i < axis.y; ++i) {
+    const double place = axis.place(axis.end < axis.begin ? axis.y - 1 - i : i);  // in increasing order
+    if (axis.is_outside(place)) continue;
+    const ResizeCells cells = axis.cells(place);
+    pass.read += std::max<std::int64_t>(0, cells.end - std::max(cells.begin, read_end));
+    read_end = std::max(read_end, cells.end);
+    const double own = cells.count() == 1 ? static_cast<double>(cells.begin) : place;
+    if (own == last) continue;
+    last = own;
+    ++pass.made;
+    if (cells.count() == 1) continue;
+    ++several;
+    if (axis.widens()) continue;
+    if (axis.mode == ResizeMode::cubic) {
+      pass.flops += static_cast<double>(cells.count() - 1);
+      continue;
+    }
+    if (cells.begin != below) leave();
+    below = cells.begin;
+    ++between;
+    middle = std::abs(place - static_cast<double>(below) - 0.5) < ResizeAxis::rounding_of_scale;
+  }
+  leave();
+  if (axis.widens()) pass.flops = static_cast<double>(std::max(several, pass.read - pass.made));
+  return pass;
+}
+
+/// The least of passes over one axis after the other. Each takes its operations for each line that the passes before it
+/// leave or make. In the best order, the passes that shrink the tensor most for their operations come first.
+[[nodiscard]] inline double least_resize_flops(std::vector<ResizePass> passes) {
+  double lines = 1, flops = 0;
+  std::vector<ResizePass> computing;
+  for (const ResizePass& pass : passes) {
+    if (pass.flops > 0) computing.push_back(pass);
+    else lines *= static_cast<double>(std::min(pass.read, pass.made));
+  }
+  const auto shrinks = [](const ResizePass& pass) { return static_cast<double>(pass.read - pass.made) / pass.flops; };
+  std::stable_sort(computing.begin(), computing.end(),
+                   [&](const ResizePass& a, const ResizePass& b) { return shrinks(a) > shrinks(b); });
+  for (const ResizePass& pass : computing) lines *= static_cast<double>(pass.read);
+  for (const ResizePass& pass : computing) {
+    lines /= static_cast<double>(pass.read);
+    flops += lines * pass.flops;
+    lines *= static_cast<double>(pass.made);
+  }
+  return flops;
+}
+
+}  // namespace benanza::op
