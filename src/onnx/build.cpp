@@ -79,6 +79,7 @@ Graph Builder::build() {
     onnx::TypeProto type = input.opaque ? input.proto->type() : type_of(value);
     const ValueId id = root_.add(std::move(value), std::move(type));
     if (!input.value) root_.graph.inputs.push_back(id);
+    root_.facts[id].before_weights = true;
     scope.ids[input.proto->name()] = id;
     remember(scope, input.proto->name(), id);
   }
@@ -234,6 +235,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
       if (!id) throw InputError("input '" + name + "' is not made by any earlier node");
       step.constant &= frame.graph.values[*id].constant;
       step.trained |= frame.graph.values[*id].trained;
+      step.before_weights &= is_before_weights(frame, *id);
       step.data_dependent |= frame.graph.values[*id].data_dependent;
     }
     step.inputs.push_back(id);
@@ -391,6 +393,8 @@ void Builder::note_filled(const Step& step) {
 void Builder::define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type) {
   if (name.empty()) return;
   const ValueId id = step.scope.frame.add(std::move(value), std::move(type));
+  step.scope.frame.facts[id].maker = &step.proto;
+  step.scope.frame.facts[id].before_weights = step.before_weights && step.node.bodies.empty();
   step.scope.ids[name] = id;
   remember(step.scope, name, id);
 }
@@ -421,25 +425,6 @@ void Builder::define(Step& step, Types types) {
     values[0].ramps = ramps_of_result(step.node, operands(step), values[0]);
   }
   emit(step, std::move(values), std::move(types));
-}
-
-/// Whether the node fills a shape that is stored in the file, as for a weight that was left out of the file. The shapes
-/// of masks and initial states are computed instead.
-bool Builder::has_stored_shape(const Step& step) {
-  if (step.node.op_type != "ConstantOfShape" || !step.node.domain.empty() || step.proto.input_size() < 1) return false;
-  const auto& stored = step.scope.source.initializer();
-  return std::any_of(stored.begin(), stored.end(), [&](const auto& one) { return one.name() == step.proto.input(0); });
-}
-
-/// Whether the node stands for a weight that training changes. Zeros and ones do not count, since models compute masks
-/// from them.
-bool Builder::fills_weight(const Step& step) {
-  if (!has_stored_shape(step)) return false;
-  const auto* value = find_attribute(step.proto, "value");
-  if (value == nullptr || !value->has_t()) return false;
-  const Constant number = decode(value->t());
-  return is_float(number.type) && number.literal && number.literal->floats.size() == 1 &&
-         number.literal->floats[0] != 0 && number.literal->floats[0] != 1;
 }
 
 /// The stored constants from which a constant is computed.

@@ -77,6 +77,7 @@ class Builder {
     Operator op{};
     bool constant = false;             ///< computed from constants alone
     bool trained = false;              ///< reads a weight that training changes
+    bool before_weights = true;        ///< reads nothing that depends on such a weight
     bool data_dependent = false;       ///< some input is data dependent
     bool merge = true;                 ///< may be merged with an equal node
     std::optional<Literal> literal{};  ///< value of its output, if the node is kept nevertheless
@@ -93,7 +94,9 @@ class Builder {
   void note_scalars(const Scope& scope, const onnx::NodeProto& proto);
   [[nodiscard]] int opset_of(const onnx::NodeProto& node) const;
   [[nodiscard]] bool deterministic(const Step& step) const;
-  void settle_untrained(const Scope& scope, const onnx::NodeProto& proto);
+  void settle_untrained(Scope& scope, const onnx::NodeProto& proto);
+  static void settle_elementwise(Scope& scope, const onnx::NodeProto& proto);
+  [[nodiscard]] static bool is_before_weights(const Frame& frame, ValueId id);
   void warn_of_parameters();
   void note_exceptions();
   bool visit_constant(Step& step);

@@ -54,6 +54,18 @@ struct Line {
       if (!(std::fabs(at(k - 1) + at(k + 1) - factor * at(k)) <= tolerance * largest)) return false;
     return true;
   }
+  /// Whether x[k] = x[size - 1 - k] for all k, or x[k] = x[size - k] for all but the first, as in a periodic window.
+  /// The tolerance is that of cosines in f32.
+  [[nodiscard]] bool is_symmetric() const {
+    constexpr double tolerance = 1e-5;
+    const double middle = std::fabs(at(size / 2));
+    const auto from = [&](std::int64_t first) {
+      for (std::int64_t k = first, end = size - 1; k < end; ++k, --end)
+        if (!(std::fabs(at(k) - at(end)) <= tolerance * std::max(middle, std::fabs(at(k))))) return false;
+      return true;
+    };
+    return from(0) || from(1);
+  }
   [[nodiscard]] bool varies() const {
     constexpr double least_range = 0.1;
     double low = at(0), high = at(0);
@@ -62,16 +74,22 @@ struct Line {
   }
 };
 
-/// Whether the numbers of all lines along an axis follow their positions, and those of some line differ.
+/// Whether the numbers of all lines along an axis follow their positions, or are all symmetric, and those of some line
+/// differ.
 bool is_table(std::int64_t size, std::int64_t step, std::int64_t count, const Number& number) {
-  bool any = false;
-  for (std::int64_t i = 0; i < count / size; ++i) {
-    const Line line{&number, i / step * step * size + i % step, step, size};
-    // The first numbers alone show that most weights are no table: the others need not be read from the file.
-    if (!line.follows_positions(least_places) || !line.follows_positions(size)) return false;
-    any = any || line.varies();
-  }
-  return any;
+  const auto all_lines = [&](const auto& follow) {
+    bool any = false;
+    for (std::int64_t i = 0; i < count / size; ++i) {
+      const Line line{&number, i / step * step * size + i % step, step, size};
+      if (!follow(line)) return false;
+      any = any || line.varies();
+    }
+    return any;
+  };
+  // The first numbers alone show that most weights are no table: the others need not be read from the file.
+  return all_lines(
+             [&](const Line& line) { return line.follows_positions(least_places) && line.follows_positions(size); }) ||
+         all_lines([](const Line& line) { return line.is_symmetric(); });
 }
 
 }  // namespace

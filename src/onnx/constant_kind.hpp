@@ -15,7 +15,8 @@ enum class ConstantKind : std::uint8_t {
   ones,
   equal,  ///< one other number everywhere
   mask,   ///< zeros and large negative numbers, or a triangle of zeros and ones
-  table   ///< an axis of at least 8 elements along which the numbers follow their position: a ramp, a sinusoid, powers
+  table   ///< an axis of at least 8 elements along which the numbers follow their position: a ramp, a sinusoid, powers,
+          ///< or a window, which is the same from both ends
 };
 
 [[nodiscard]] constexpr bool is_uniform(ConstantKind kind) {

@@ -24,6 +24,13 @@ std::optional<ValueId> find_value(const Scope& scope, std::string_view name) {
   return std::nullopt;
 }
 
+const std::vector<const onnx::NodeProto*>& consumers_of(Scope& scope, std::string_view name) {
+  if (scope.consumers.empty())
+    for (const auto& node : scope.source.node())
+      for (const auto& input : node.input()) scope.consumers[input].push_back(&node);
+  return scope.consumers[name];
+}
+
 std::string unique_name(Frame& frame, const onnx::NodeProto& node, bool is_pass) {
   std::string name = node.name();
   if (name.empty()) {

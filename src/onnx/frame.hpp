@@ -28,6 +28,8 @@ struct TypeFacts {
   ConstantKind kind = ConstantKind::numbers;  ///< of a constant in the file
   std::optional<double> number{};             ///< of all its elements, if they are equal
   std::optional<ValueId> equal_to{};          ///< an earlier constant of the file with the same numbers
+  const onnx::NodeProto* maker = nullptr;     ///< the node that computes it, if it is known
+  bool before_weights = false;                ///< it is computed from the model's inputs without any parameter
 };
 
 struct Frame {
@@ -66,6 +68,9 @@ struct Scope {
 /// The id, in the frame of `scope`, of the value called `name`; a value of an enclosing frame becomes a capture. Empty
 /// if no enclosing scope has the name.
 [[nodiscard]] std::optional<ValueId> find_value(const Scope& scope, std::string_view name);
+
+/// The nodes of the scope that read the value called `name`, once for each input.
+[[nodiscard]] const std::vector<const onnx::NodeProto*>& consumers_of(Scope& scope, std::string_view name);
 
 /// A unique name for a node of the frame: its own, or one made from its type and first output. `is_pass`: a node with
 /// the same name is the same node in an earlier pass.

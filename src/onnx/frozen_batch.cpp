@@ -178,11 +178,8 @@ void Builder::adapt_constants(Step& step) {
 /// the next matrix product does not accept.
 bool Builder::accepted_by_consumers(Step& step, const Dims& candidate) {
   Scope& scope = step.scope;
-  if (scope.consumers.empty())
-    for (const auto& node : scope.source.node())
-      for (const auto& input : node.input()) scope.consumers[input].push_back(&node);
   const std::string& name = step.proto.output(0);
-  for (const auto* consumer : scope.consumers[name]) {
+  for (const auto* consumer : consumers_of(scope, name)) {
     const std::string& op = consumer->op_type();
     if ((op != "Gemm" && op != "MatMul") || consumer->input_size() < 2) continue;
     const bool first = consumer->input(0) == name;

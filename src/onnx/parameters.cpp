@@ -40,6 +40,20 @@ bool is_by_channel(const Dims& dims) {
   return std::count_if(dims.begin(), dims.end(), [](std::int64_t size) { return size > 1; }) < 2;
 }
 
+/// Whether a constant adds no elements to a value when it broadcasts.
+bool broadcasts_into(const Dims& constant, const Dims& value) {
+  return constant.size() <= value.size() &&
+         std::equal(constant.rbegin(), constant.rend(), value.rbegin(),
+                    [](std::int64_t size, std::int64_t of_value) { return size == 1 || size == of_value; });
+}
+
+/// Whether a node has subtracted a constant from a value.
+bool is_centred(const Scope& scope, const onnx::NodeProto* maker) {
+  if (maker == nullptr || maker->op_type() != "Sub" || !maker->domain().empty()) return false;
+  const auto mean = find_value(scope, maker->input(1));
+  return mean && scope.frame.graph.values[*mean].constant;
+}
+
 /// Whether a node reads an input as weights or biases, whatever their numbers are. The bias of a product that is
 /// written as a sum has one dimension.
 bool is_weight(const std::string& type, int i, std::size_t rank) {
@@ -52,13 +66,32 @@ bool is_weight(const std::string& type, int i, std::size_t rank) {
 
 }  // namespace
 
+/// Whether the node fills a shape that is stored in the file, as for a weight that was left out of the file. The shapes
+/// of masks and initial states are computed instead.
+bool Builder::has_stored_shape(const Step& step) {
+  if (step.node.op_type != "ConstantOfShape" || !step.node.domain.empty() || step.proto.input_size() < 1) return false;
+  const auto& stored = step.scope.source.initializer();
+  return std::any_of(stored.begin(), stored.end(), [&](const auto& one) { return one.name() == step.proto.input(0); });
+}
+
+/// Whether the node stands for a weight that training changes. Zeros and ones do not count, since models compute masks
+/// from them.
+bool Builder::fills_weight(const Step& step) {
+  if (!has_stored_shape(step)) return false;
+  const auto* value = find_attribute(step.proto, "value");
+  if (value == nullptr || !value->has_t()) return false;
+  const Constant number = decode(value->t());
+  return is_float(number.type) && number.literal && number.literal->floats.size() == 1 &&
+         number.literal->floats[0] != 0 && number.literal->floats[0] != 1;
+}
+
 /// Masks and tables of positions are no parameters, unless a node reads them as weights. Tensors that the network's
 /// code contains are none.
 ///
 /// Initial states of zeros are no parameters: those of recurrent layers, the first operand of a product with weights,
 /// and a factor of the size of the other factor, such as the cell of an LSTM that is written out. Nor are the ones and
 /// zeros of an InstanceNormalization that has no parameters.
-void Builder::settle_untrained(const Scope& scope, const onnx::NodeProto& proto) {
+void Builder::settle_untrained(Scope& scope, const onnx::NodeProto& proto) {
   if (!proto.domain().empty()) return;
   Frame& frame = scope.frame;
   const auto id_of = [&](int i) {
@@ -70,6 +103,7 @@ void Builder::settle_untrained(const Scope& scope, const onnx::NodeProto& proto)
   };
   const auto settle = [&](int i) { frame.graph.values[*id_of(i)].trained = false; };
   const std::string& type = proto.op_type();
+  if (is_one_of(type, {"Add", "Sub", "Mul", "Div", "Max", "Min"})) settle_elementwise(scope, proto);
   for (int i = 0; i < proto.input_size(); ++i)
     if (const auto id = id_of(i); id && is_literal(frame.graph.values[*id].name)) settle(i);
   for (int i = 0; i < proto.input_size(); ++i)
@@ -96,6 +130,59 @@ void Builder::settle_untrained(const Scope& scope, const onnx::NodeProto& proto)
   }
 }
 
+/// Whether no parameter has a part in a value: a constant that is not trained, or computed from the model's inputs.
+bool Builder::is_before_weights(const Frame& frame, ValueId id) {
+  const Value& value = frame.graph.values[id];
+  return value.constant ? !value.trained : frame.facts[id].before_weights;
+}
+
+/// Constants that only one element-wise node reads.
+///
+/// What is subtracted from an input of the model, or divides it, before any parameter is read standardises the input:
+/// a mean, a deviation, and the reciprocal of the deviation by which the difference is multiplied. Equal numbers are no
+/// parameters if they are limits in Max and Min, if they are subtracted, or if they are as large as the other operand
+/// including its batch. Scales of channels may begin as ones, positions as zeros.
+void Builder::settle_elementwise(Scope& scope, const onnx::NodeProto& proto) {
+  Frame& frame = scope.frame;
+  auto& values = frame.graph.values;
+  const std::string& type = proto.op_type();
+  if (proto.input_size() != 2) return;
+  const std::array<std::optional<ValueId>, 2> ids{find_value(scope, proto.input(0)), find_value(scope, proto.input(1))};
+  if (!ids[0] || !ids[1]) return;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    Value& constant = values[*ids[i]];
+    const Value& other = values[*ids[1 - i]];
+    if (!constant.constant || !constant.trained || other.constant) continue;
+    if (constant.name != proto.input(static_cast<int>(i)) || consumers_of(scope, constant.name).size() > 1) continue;
+    const onnx::NodeProto* const maker = frame.facts[*ids[1 - i]].maker;
+    const auto made_by = [&](std::string_view by) { return maker != nullptr && maker->op_type() == by; };
+    const bool subtracted = i == 1 && (type == "Sub" || type == "Div");
+    const bool uniform = is_uniform(frame.facts[*ids[i]].kind);
+    const bool has_batch = constant.dims.size() > 1 && constant.dims == other.dims && constant.dims[0] > 1;
+    // A normalisation that is written out divides before it multiplies by its scale.
+    const bool is_scale = made_by("Div") || made_by("Mul");
+    // Distances to learned centres have more elements than the input.
+    const bool standardises = frame.facts[*ids[1 - i]].before_weights && broadcasts_into(constant.dims, other.dims) &&
+                              (subtracted || (type == "Mul" && is_centred(scope, maker)));
+    const bool limits = uniform && is_one_of(type, {"Max", "Min"});
+    const bool is_state =
+        uniform && has_batch &&
+        (type == "Div" || (type == "Mul" && !is_scale) || (type == "Add" && constant.dims.size() > 2));
+    if (standardises || limits || is_state || (uniform && subtracted && type == "Sub")) constant.trained = false;
+  }
+}
+
+/// Whether a constant with several numbers may be none of the network's parameters, although nothing shows that it is
+/// none: weights of products that follow a formula, and what divides, limits or is subtracted. Of what is multiplied or
+/// added, only what is larger than a scale or a bias of channels.
+bool is_doubtful(const std::string& type, int i, const Dims& dims, ConstantKind kind) {
+  if (element_count(dims) < 2) return false;
+  const bool large = !is_by_channel(dims);
+  if (is_weight(type, i, dims.size())) return large && (kind == ConstantKind::table || kind == ConstantKind::mask);
+  if (type == "Sub" || type == "Div") return i == 1;
+  return is_one_of(type, {"Max", "Min"}) || (large && (type == "Mul" || (type == "Add" && is_uniform(kind))));
+}
+
 /// An export for inference has other parameters than the network: batch normalisations are folded into convolutions,
 /// parameters with equal numbers are merged, and what the network computes once is a constant. The first two show in
 /// names and in vectors of ones or zeros that layers share. The third has a name that the exporter has made up, and no
@@ -105,15 +192,21 @@ void Builder::warn_of_parameters() {
   std::size_t folded = 0;
   std::map<ValueId, std::set<ValueId>> weights_beside;  // by vector of ones or zeros: the weights of its readers
   std::set<ValueId> merged;
-  std::set<std::string> computed;
+  std::set<std::string> computed, doubtful;
   for (const Node& node : graph.nodes) {
     if (!node.domain.empty()) continue;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.has_input(i)) continue;
       const Value& value = graph.value(*node.inputs[i]);
-      if (value.constant && value.trained && is_made_up(value.name) && !is_by_channel(value.dims) &&
+      if (!value.constant || !value.trained) continue;
+      // --frozen takes the name in the file.
+      const std::string& name = value.origins.size() == 1 ? graph.value(value.origins.front()).name : value.name;
+      if (is_made_up(name) && !is_by_channel(value.dims) &&
           !is_weight(node.op_type, static_cast<int>(i), value.dims.size()))
-        computed.insert(value.name);
+        computed.insert(name);
+      else if (*node.inputs[i] < root_.facts.size() &&
+               is_doubtful(node.op_type, static_cast<int>(i), value.dims, root_.facts[*node.inputs[i]].kind))
+        doubtful.insert(name);
     }
     const bool convolution = is_one_of(node.op_type, {"Conv", "ConvTranspose"});
     if (convolution && node.has_input(1) && node.has_input(2)) {
@@ -144,10 +237,15 @@ void Builder::warn_of_parameters() {
     graph.warnings.push_back(
         "vectors of ones or zeros that layers share, since the exporter has merged equal parameters: " +
         std::to_string(merged.size()) + again);
-  if (!computed.empty())
-    graph.warnings.push_back(
-        "constants that the exporter has computed count as parameters: " + std::to_string(computed.size()) + " ('" +
-        *computed.begin() + (computed.size() > 1 ? "', ..." : "'") + "); --frozen NAME leaves one out");
+  const auto count_as_parameters = [&](const std::string& what, const std::set<std::string>& names) {
+    if (names.empty()) return;
+    std::string list;
+    for (const auto& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
+    graph.warnings.push_back(what + " count as parameters: " + std::to_string(names.size()) + " (" + list +
+                             "); --frozen NAME leaves one out");
+  };
+  count_as_parameters("constants that the exporter has computed", computed);
+  count_as_parameters("constants that may not be trained", doubtful);
 }
 
 }  // namespace benanza::importer

@@ -82,6 +82,7 @@ Json model_json(const MemoryReport::Model& model, const MemoryReport& report) {
           {"training", profile.training},
           {"options", model.options},
           {"parameters", model.parameters},
+          {"warnings", model.warnings},
           {"macs", report::whole(model.macs)},
           {"peak_bytes", report::whole(profile.peak_bytes())},
           {"peak_step", timed ? Json(profile.peak) : Json(nullptr)},

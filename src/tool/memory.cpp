@@ -276,6 +276,7 @@ int run(const MemoryCommand& options) {
                            [&](std::int64_t batch) { return peak_of(load_graph(at_batch(at, batch)), setting); });
     };
     MemoryReport::Model model{.options = text_of(asked), .parameters = counted.parameters, .macs = counted.macs};
+    model.warnings = graph.warnings;
     model.latency = timed.latency;
     model.largest_batch = largest(asked, counted);
     if (!report.sweep) model.what_ifs = what_ifs(graph, asked, counted, timed.workspaces, largest);

@@ -697,6 +697,14 @@ class Cli(unittest.TestCase):
         frozen = run("memory", model, "--training", "--frozen", "features.0.weight", "--frozen", "features.0.bias", "--capacity", "16GB", "--json", "-")
         self.assertEqual(json.loads(frozen.stdout)["models"][0]["parameters"], 138_357_544 - 64 * 27 - 64)  # torchvision's count, less the first convolution
         self.assertIn("--frozen features.0.weight --frozen features.0.bias", json.loads(frozen.stdout)["models"][0]["options"])
+        weights = tensor("w", F32, [2, 2], [5, 2, 3, 7]) + tensor("anchors", F32, [2, 2], [10, 13, 16, 30])
+        nodes = node("MatMul", ["x", "w"], "a") + node("Exp", ["a"], "b") + node("Mul", ["b", "anchors"], "y")
+        boxes = self.file("boxes.onnx", file_of(weights + nodes, [value("x", F32, [2, 2])], [value("y", F32, [2, 2])]))
+        for options, parameters, warnings in ((), 8, ["constants that may not be trained count as parameters: 1 ('anchors'); --frozen NAME leaves one out"]), (("--frozen", "anchors"), 4, None):
+            one = json.loads(run("memory", boxes, "--training", *options, "--json", "-").stdout)["models"][0]
+            self.assertEqual(one["parameters"], parameters)
+            if warnings:
+                self.assertEqual(one["warnings"], warnings)
         self.fails(1, ["vgg16", "--frozen names 'absent', but no parameter has this name"], "layers", model, "--training", "--frozen", "absent")
         self.fails(2, ["--frozen", "--training"], "layers", model, "--frozen", "features.0.weight")
         self.fails(1, ["loop_known_trip_count", "no floating-point parameters"], "layers", hard / "loop_known_trip_count.onnx", "--training")

@@ -285,11 +285,64 @@ TEST_CASE("masks and tables are known by their numbers", "[onnx]") {
   CHECK_FALSE(trained("8", eight, "1, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7"));  // powers
   // sin(k) for k = 0 to 7
   CHECK_FALSE(trained("8", eight, "0, 0.841471, 0.909297, 0.14112, -0.756802, -0.958924, -0.279415, 0.656987"));
+  // (1 - cos(2 pi k / 8)) / 2 and (1 - cos(2 pi k / 7)) / 2: a periodic and a symmetric Hann window
+  CHECK_FALSE(trained("8", eight, "0, 0.146447, 0.5, 0.853553, 1, 0.853553, 0.5, 0.146447"));
+  CHECK_FALSE(trained("8", eight, "0, 0.188255, 0.61126, 0.950484, 0.950484, 0.61126, 0.188255, 0"));
+  CHECK(trained("8", eight, "0, 0.188255, 0.61126, 0.950484, 0.950484, 0.62126, 0.188255, 0"));
   CHECK(trained("3,3", three, "1, 0, 0, 0, 1, 0, 0, 0, 1"));             // a weight that begins as the identity
   CHECK(trained("3,3", three, "1, 0, 0, 1, 1, 0, 1, 1, 2"));             // no triangle
   CHECK(trained("8", eight, "0, 0.5, 1, 1.5, 2.2, 2.5, 3, 3.5"));        // no ramp
   CHECK(trained("8", eight, "1, 1, 1, 1, 1, 1, 1, 1"));                  // a scale at its beginning
   CHECK(trained("8", eight, "1, 1.001, 1, 0.999, 1, 1.002, 1, 0.998"));  // and after some steps
+}
+
+TEST_CASE("what standardises an input of the model is no parameter", "[onnx]") {
+  const auto parameters = [](const std::string& x, const std::string& nodes, const std::string& constant = "3") {
+    return parameters_of(
+        "m (float[" + x + "] x) => (float[2,3] y) <float[3,3] w = {5, 2, 3, 7, 1, 4, 2, 9, 6}, float[" + constant +
+        "] mean = {0.485, 0.456, 0.406}, float[" + constant + "] scale = {0.229, 0.224, 0.225}> { " + nodes + " }");
+  };
+  using Names = std::set<std::string>;
+  CHECK(parameters("2,3", "a = Sub(x, mean) b = Div(a, scale) y = MatMul(b, w)") == Names{"w"});
+  CHECK(parameters("2,3", "a = Sub(x, mean) b = Mul(a, scale) y = MatMul(b, w)") == Names{"w"});
+  CHECK(parameters("2,3", "a = Abs(x) b = Sub(a, mean) c = Mul(x, scale) d = Add(b, c) y = MatMul(d, w)") ==
+        Names{"w", "scale"});  // a scale of features
+  CHECK(parameters("2,3", "a = MatMul(x, w) b = Sub(a, mean) y = Div(b, scale)") == Names{"w", "mean", "scale"});
+  // The bias of an autoencoder: subtracted before the first product, and added after the last.
+  CHECK(parameters("2,3", "a = Sub(x, mean) b = MatMul(a, w) c = Add(b, mean) y = Mul(c, scale)") ==
+        Names{"w", "mean", "scale"});
+  // The distances of 2 rows to 3 learned centres.
+  CHECK(parameters("2,1", "a = Sub(x, mean) b = Div(a, scale) y = MatMul(b, w)") == Names{"w", "mean", "scale"});
+}
+
+TEST_CASE("equal numbers that are limits, subtracted or as large as a batch are no parameters", "[onnx]") {
+  const auto trained = [](const std::string& dims, const std::string& number, const std::string& node,
+                          const std::string& x = "2,2,3") {
+    std::int64_t count = 1;
+    for (const char one : dims)
+      if (one != ',') count *= one - '0';
+    std::string numbers = number;
+    for (std::int64_t i = 1; i < count; ++i) numbers += ", " + number;
+    return parameters_of("m (float[" + x + "] x) => (float[" + x +
+                         "] y) <float[3,3] w = {5, 2, 3, 7, 1, 4, 2, 9, 6}, float[" + dims + "] c = {" + numbers +
+                         "}> { a = MatMul(x, w) " + node + " }")
+        .contains("c");
+  };
+  CHECK_FALSE(trained("3", "0", "y = Max(a, c)"));
+  CHECK_FALSE(trained("3", "6", "y = Min(c, a)"));
+  CHECK_FALSE(trained("3", "0", "y = Sub(a, c)"));
+  CHECK_FALSE(trained("2,2,3", "1", "y = Mul(a, c)"));
+  CHECK_FALSE(trained("2,2,3", "1", "y = Div(a, c)"));
+  CHECK_FALSE(trained("2,2,3", "0", "y = Add(a, c)"));
+  CHECK_FALSE(trained("2,3", "1", "y = Mul(a, c)", "2,3"));
+  // Parameters at their beginning: scales and biases, positions, a normalisation over two axes that is written out.
+  CHECK(trained("3", "1", "y = Mul(a, c)"));
+  CHECK(trained("3", "0", "y = Add(a, c)"));
+  CHECK(trained("2,3", "1", "y = Mul(a, c)"));
+  CHECK(trained("1,2,3", "0", "y = Add(a, c)", "1,2,3"));
+  CHECK(trained("2,3", "0", "y = Add(a, c)", "2,3"));
+  CHECK(trained("2,3", "1", "s = Exp(a) n = Div(a, s) y = Mul(n, c)", "2,3"));
+  CHECK(trained("3", "0", "m = Max(a, c) y = Add(m, c)"));  // also a bias
 }
 
 TEST_CASE("weights are parameters whatever their numbers are", "[onnx]") {
@@ -328,6 +381,29 @@ TEST_CASE("a warning names constants that the exporter has computed and that no 
   REQUIRE(computed.size() == 1);
   CHECK(computed[0] ==
         "constants that the exporter has computed count as parameters: 1 ('val_3'); --frozen NAME leaves one out");
+}
+
+TEST_CASE("a warning names constants that may not be trained", "[onnx]") {
+  const auto warnings = [](const std::string& dims, const std::string& numbers, const std::string& node) {
+    return testing::import_text("m (float[2,2] x) => (float[2,2] y) <float[2,2] w = {5, 2, 3, 7}, float[" + dims +
+                                    "] c = {" + numbers + "}> { a = MatMul(x, w) " + node + " }",
+                                {.training = true})
+        .warnings;
+  };
+  const std::vector<std::string> named{
+      "constants that may not be trained count as parameters: 1 ('c'); --frozen NAME leaves one out"};
+  CHECK(warnings("2,2", "10, 13, 16, 30", "e = Exp(a) y = Mul(e, c)") == named);  // the sizes of anchors
+  CHECK(warnings("2", "0.5, 0.25", "y = Sub(a, c)") == named);
+  CHECK(warnings("2", "0.5, 0.25", "y = Div(a, c)") == named);
+  CHECK(warnings("2", "0.5, 0.25", "y = Max(a, c)") == named);
+  CHECK(warnings("2,2", "0, 0, 0, 0", "y = Add(a, c)") == named);  // positions at their beginning, or a state
+  // cos(2 pi i k / 8) for i = 0, 1 and k = 0 to 7: a transform
+  CHECK(warnings("2,8", "1, 1, 1, 1, 1, 1, 1, 1, 1, 0.707107, 0, -0.707107, -1, -0.707107, 0, 0.707107",
+                 "f = MatMul(a, c) s = Softmax(f) t = Transpose<perm = [1, 0]>(c) y = MatMul(s, t)") == named);
+  CHECK(warnings("2", "0.5, 0.25", "y = Mul(a, c)").empty());        // scales of channels
+  CHECK(warnings("2", "0, 0", "y = Add(a, c)").empty());             // biases
+  CHECK(warnings("2,2", "1, 2, 4, 3", "y = Add(a, c)").empty());     // positions
+  CHECK(warnings("2,2", "1, 0, 0, 1", "y = MatMul(a, c)").empty());  // a weight
 }
 
 TEST_CASE("parts of different sizes that a SplitToSequence makes have gradients", "[onnx]") {

@@ -29,6 +29,7 @@ struct MemoryReport {
     MemoryProfile profile{};
     std::string options{};  ///< training options, as they would be typed; empty: inference
     std::int64_t parameters = 0;
+    std::vector<std::string> warnings{};          ///< of the import: what may be no parameter, what the file leaves out
     double macs = 0;                              ///< multiply-adds of convolutions and products
     std::optional<std::int64_t> largest_batch{};  ///< that fits the capacity; 0: not even one input does
     std::vector<MemoryWhatIf> what_ifs{};
