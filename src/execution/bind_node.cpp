@@ -306,6 +306,8 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
   refuse_extensions(node);
   refuse_attributes(node);
   BoundNode bound{.layer = make_layer(node, graph)};
+  if (const auto* recurrent = std::get_if<op::Recurrent>(&bound.layer); recurrent && recurrent->rows)
+    throw NotExecutable(node, std::string(recurrent->rare_part()));
   if (is_tree_ensemble(node)) return bind_trees(graph, node, bound.layer);
   if (is_quantized_node(node)) return bind_quantized(graph, node, bound.layer);
   if (is_dynamic_lstm(node)) return bind_dynamic_lstm(graph, node, bound.layer);

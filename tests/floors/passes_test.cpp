@@ -244,10 +244,10 @@ TEST_CASE("gates that change nothing are not computed", "[floors]") {
   }
 }
 
-TEST_CASE("steps behind the longest of several sequences are not read", "[floors]") {
-  // 5 of 8 steps of two sequences; the arithmetic of sequences of different lengths is not known.
+TEST_CASE("steps behind the end of each sequence are neither read nor computed", "[floors]") {
+  // 5 and 3 of 8 steps. The first step of each has no state.
   const std::vector<Stored> tensors{{"w", f32, {1, 64, 64}}, {"r", f32, {1, 64, 64}}};
-  const Least least{0, 2 * 5 * row + 2 * square, 2 * row};
+  const Least least{2 * (8 + 6) * macs + 8 * 2 * 64, (5 + 3) * row + 2 * square, 2 * row};
   check_least(least_layers("(float[8, 2, 64] x) => (float[1, 2, 64] y) <int32[2] l = {5, 3}> { "
                            "s, y = RNN<hidden_size = 64>(x, w, r, , l) }",
                            tensors),
@@ -260,6 +260,26 @@ TEST_CASE("steps behind the longest of several sequences are not read", "[floors
                            "s, y = RNN<hidden_size = 64>(x, w, r, , l) }",
                            tensors),
               {0, 2 * 8 * row + 2 * square + 2 * 4, 2 * row});
+  SECTION("an empty sequence: neither its steps nor its state") {
+    check_least(least_layers("(float[8, 2, 64] x, float[1, 2, 64] h) => (float[1, 2, 64] y) <int32[2] l = {0, 3}> { "
+                             "s, y = RNN<hidden_size = 64>(x, w, r, , l, h) }",
+                             tensors),
+                {2 * (3 + 3) * macs + 3 * 2 * 64, 3 * row + row + 2 * square, 2 * row});
+  }
+  SECTION("all states of an LSTM, from the end") {
+    // The lengths come from a node. Of 8 steps, 8 + 4 are computed, and zeros are written for the others.
+    check_least(least_layers("(float[8, 2, 64] x) => (float[8, 1, 2, 64] y) { l = Constant<value = int32[2] {8, 4}>() "
+                             "y = LSTM<hidden_size = 64, direction = \"reverse\">(x, w, r, , l) }",
+                             {{"w", f32, {1, 256, 64}}, {"r", f32, {1, 256, 64}}}),
+                {12 * 4 * 2 * macs + 10 * 4 * 2 * macs + 12 * 9 * 64 - 2 * (2 * macs + 3 * 64), 12 * row + 8 * square,
+                 16 * row});
+  }
+  SECTION("the state after the third step of each sequence") {
+    check_least(least_layers("(float[8, 2, 64] x) => (float[1, 1, 2, 64] y) <int32[2] l = {5, 2}, int64[1] a = {2}, "
+                             "int64[1] b = {3}> { s = RNN<hidden_size = 64>(x, w, r, , l) y = Slice(s, a, b) }",
+                             tensors),
+                {2 * (3 + 2) * macs + 3 * 2 * 64, 3 * row + 2 * square, 2 * row});
+  }
 }
 
 TEST_CASE("of the last step those units count that are read", "[floors]") {

@@ -100,6 +100,7 @@ std::vector<Layer> samples() {
                             .every_step = false,
                             .last_h = true},
       op::Recurrent{.type = DataType::u8, .x = {100, 2, 64}, .hidden = 32, .weight_type = DataType::i8},
+      op::Recurrent{.x = {100, 2, 64}, .hidden = 32, .rows = 130},
       op::Recurrent{.cell = Cell::gru,
                     .x = {100, 1, 64},
                     .hidden = 32,

@@ -281,6 +281,15 @@ TEST_CASE("Recurrent layers are read from LSTM, GRU and RNN", "[op]") {
            .ints({50, 50})
            .out({50, 1, 2, 32}),
        "Recurrent/f32/cell=rnn/x=50x2x40/hidden=32/bias=0"},
+      {"lengths that differ: 50 + 30 rows",
+       SingleNode("RNN")
+           .in({50, 2, 40})
+           .weight({1, 32, 40})
+           .weight({1, 32, 32})
+           .none()
+           .ints({50, 30})
+           .out({50, 1, 2, 32}),
+       "Recurrent/f32/cell=rnn/x=50x2x40/hidden=32/bias=0/rows=80"},
       {"batch first, batch of 1",
        SingleNode("RNN").in({1, 50, 40}).weight({1, 32, 40}).weight({1, 32, 32}).out({1, 50, 1, 32}).set("layout", 1),
        "Recurrent/f32/cell=rnn/x=50x1x40/hidden=32/bias=0"},
@@ -323,7 +332,7 @@ TEST_CASE("Recurrent layers are read from LSTM, GRU and RNN", "[op]") {
                       .weight({1, 128, 40})
                       .weight({1, 128, 32})
                       .none()
-                      .ints({50, 20})
+                      .in({2}, DataType::i32)  // data
                       .out({50, 1, 2, 32})
                       .layer()));
   CHECK(is_opaque(SingleNode("RNN")

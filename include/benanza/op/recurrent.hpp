@@ -7,6 +7,7 @@
 #include <benanza/op/operator.hpp>
 #include <benanza/op/recurrent_cell.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct Recurrent {
   bool batch_first = false;          ///< memory layout of x, y and the states
   /// The type of quantised weights. Then `type` is the type that x is rounded to; states, biases and y are f32.
   std::optional<DataType> weight_type{};
+  std::optional<std::int64_t> rows{};  ///< steps of all sequences together, if they are known to differ in length
 
   template <class Self, class Visit>
   static constexpr void fields(Self& self, Visit&& visit) {
@@ -48,10 +50,11 @@ struct Recurrent {
     visit("peepholes", self.peepholes);
     visit("batch_first", self.batch_first);
     visit("weight_type", self.weight_type);
+    visit("rows", self.rows);
   }
   constexpr bool operator==(const Recurrent&) const = default;
 
-  /// Reads sequences of one length with ONNX's default activations and without clipping. com.microsoft's
+  /// Reads sequences whose lengths are known, with ONNX's default activations and without clipping. com.microsoft's
   /// DynamicQuantizeLSTM rounds x to 8 bits. Rounding and scales are not counted.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Recurrent, decltype(graph)> {
     Recurrent result{.cell = node.op_type.ends_with("LSTM") ? Cell::lstm
@@ -64,9 +67,14 @@ struct Recurrent {
     const bool batch_first = node.attribute<std::int64_t>("layout", 0) != 0;
     const std::int64_t batch = x_value.dims[batch_first ? 0 : 1], steps = x_value.dims[batch_first ? 1 : 0];
     if (const Value* lengths = detail::optional_input(node, graph, 4)) {
-      if (!lengths->literal) return std::nullopt;
-      for (auto length : lengths->literal->ints)
-        if (length != steps) return std::nullopt;
+      if (!lengths->literal || static_cast<std::int64_t>(lengths->literal->ints.size()) != batch) return std::nullopt;
+      std::int64_t rows = 0;
+      for (const auto length : lengths->literal->ints) {
+        if (length < 0 || length > steps) return std::nullopt;
+        rows += length;
+      }
+      if (rows == 0 && steps > 0) return std::nullopt;
+      if (rows < steps * batch) result.rows = rows;
     }
     const std::string direction = node.attribute<std::string>("direction", "forward");
     const bool quantized = !node.domain.empty();  // its weights are transposed
@@ -96,7 +104,11 @@ struct Recurrent {
 
   /// The feature of this layer that most plans lack, in words. Empty if it has no such feature.
   [[nodiscard]] constexpr std::string_view rare_part() const {
-    return peepholes ? "peepholes" : weight_type ? "quantised weights" : batch_first ? "the batch first in memory" : "";
+    return rows          ? "sequences of different lengths"
+           : peepholes   ? "peepholes"
+           : weight_type ? "quantised weights"
+           : batch_first ? "the batch first in memory"
+                         : "";
   }
 
   /// The type of states, biases and results.
@@ -145,7 +157,8 @@ struct Recurrent {
   /// is 9 (LSTM), 8 (GRU) or 2 (RNN) operations per hidden unit in addition to the biases; peepholes add a product and
   /// a sum to three gates. A state that is not given is 0: the first step of a direction multiplies only its inputs.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    const std::int64_t cells = checked_product(checked_product(x[0], x[1]), checked_product(directions, hidden));
+    const std::int64_t cells =
+        checked_product(rows.value_or(checked_product(x[0], x[1])), checked_product(directions, hidden));
     const std::int64_t macs = checked_product(checked_product(cells, gates()), x[2] + hidden);
     const double pointwise = (cell == Cell::lstm ? 9.0 : cell == Cell::gru ? 8.0 : 2.0) + (peepholes ? 6.0 : 0.0);
     return {.macs = macs,
@@ -154,13 +167,16 @@ struct Recurrent {
   }
   /// FLOPs of the product of one direction's first step with its state.
   [[nodiscard]] constexpr double first_step_flops() const {
-    return x[0] == 0 ? 0 : 2.0 * static_cast<double>(checked_product(x[1], checked_product(hidden, hidden)) * gates());
+    const std::int64_t sequences = rows ? std::min(*rows, x[1]) : x[1];
+    return x[0] == 0 ? 0
+                     : 2.0 * static_cast<double>(checked_product(sequences, checked_product(hidden, hidden)) * gates());
   }
 
   [[nodiscard]] constexpr bool consistent() const {
     return detail::are_sizes(x, 3) && detail::is_size(hidden) && (directions == 1 || (directions == 2 && !reverse)) &&
            (cell == Cell::gru || !linear_before_reset) && (cell == Cell::lstm || !peepholes) &&
-           (!weight_type || (is_8_bit(type) && is_8_bit(*weight_type)));
+           (!weight_type || (is_8_bit(type) && is_8_bit(*weight_type))) &&
+           (!rows || (*rows > 0 && *rows < checked_product(x[0], x[1])));
   }
 };
 

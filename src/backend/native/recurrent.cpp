@@ -189,7 +189,8 @@ class RecurrentPlan final : public Plan {
 
 Result plans(const op::Recurrent& op, const Context& context) {
   if (op.state_type() != DataType::f32) return unsupported(op.kind, op.type);
-  if (const auto part = op.rare_part(); !part.empty() && !(op.weight_type && !op.peepholes && !op.batch_first))
+  if (const auto part = op.rare_part();
+      !part.empty() && !(op.weight_type && !op.peepholes && !op.batch_first && !op.rows))
     return Unsupported{"no recurrence with " + std::string(part) + " in backend native"};
   if (op.cell == op::Cell::gru && !op.linear_before_reset)
     return Unsupported{"no GRU that resets the state before its product in backend native"};

@@ -212,8 +212,10 @@ inline void LayerGraphBuilder::count_rereads() {
     if (layer == nullptr || !at.branches.empty() || !at.inputs.at(recurrent_weights)) continue;
     // Without an initial state, the first step has no product with it, which the arithmetic of some cells leaves out.
     const bool counts_first = !layer->initial_state && at.live.flops >= 1;
-    const double steps = std::floor(static_cast<double>(layer->x[0]) * at.live.flops + rounding_of_passes) -
-                         (counts_first ? 1 : 0),
+    // The longest sequence has at least as many steps as an average one.
+    const double all = layer->rows ? static_cast<double>(*layer->rows) / static_cast<double>(layer->x[1])
+                                   : static_cast<double>(layer->x[0]);
+    const double steps = std::floor(all * at.live.flops + rounding_of_passes) - (counts_first ? 1 : 0),
                  directions = static_cast<double>(layer->directions);
     DistinctBytes reads(result_);
     reads.add(*at.inputs[recurrent_weights], result_.tensors[*at.inputs[recurrent_weights]].bytes(),

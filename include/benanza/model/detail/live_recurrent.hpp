@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What LSTM, GRU and RNN need of their operands for a part of their results. A direction computes the steps up to the
 // last one that is read, and in this step only the units that are read. Each direction has its own weights. Gates that
-// change nothing are left out.
+// change nothing are left out. Behind the end of a sequence, results are zeros.
 #pragma once
 
 #include <benanza/model/detail/live_rules.hpp>
@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -31,6 +32,21 @@ struct RecurrentAxes {
   [[nodiscard]] std::size_t direction(std::size_t j) const { return (j == 0 ? 1 : 0) + (batch_first ? 1 : 0); }
   [[nodiscard]] std::size_t batch(std::size_t j) const { return batch_first ? 0 : j == 0 ? 2 : 1; }
 };
+
+/// Sequences of one length.
+struct SequenceGroup {
+  Positions items{};  ///< of the batch
+  std::int64_t length = 0;
+};
+[[nodiscard]] inline std::vector<SequenceGroup> sequence_groups(const op::Recurrent& layer, const SizedNode& at) {
+  if (!layer.rows) return {{Positions::whole(layer.x[1]), layer.x[0]}};
+  std::map<std::int64_t, std::vector<Positions::Run>> by_length;
+  const auto& lengths = optional_input(at.node, at.graph, 4)->literal->ints;
+  for (std::int64_t i = 0; i < layer.x[1]; ++i) by_length[lengths[static_cast<std::size_t>(i)]].push_back({i, i + 1});
+  std::vector<SequenceGroup> groups;
+  for (auto& [length, items] : by_length) groups.push_back({Positions(std::move(items)), length});
+  return groups;
+}
 
 /// What one direction computes for one sequence. Gates are in ONNX's order: input, output, forget and cell for an LSTM;
 /// update, reset and hidden for a GRU.
@@ -140,75 +156,85 @@ struct DirectionWork {
   };
   const DirectionWork start{.layer = layer, .hidden = is_given(5), .cell = is_given(6), .leaves_gates = informed};
   const RecurrentAxes axes{at.node.attribute<std::int64_t>("layout", 0) != 0};
-  // Steps of a direction for a box of result j.
-  const auto steps = [layer, axes](std::size_t j, const Box& y, std::int64_t direction) -> Positions {
+  const auto groups = sequence_groups(layer, at);
+  // Steps of a direction and a group for a box of result j.
+  const auto steps = [layer, axes](std::size_t j, const Box& y, std::int64_t direction,
+                                   const SequenceGroup& group) -> Positions {
     if (common(y[axes.direction(j)], Positions::run(direction, direction + 1)).empty()) return {};
-    if (j > 0) return Positions::whole(layer.x[0]);  // the last state is the one after all steps
-    return steps_of(y[axes.step()], layer.x[0], layer.reverse || direction == 1);
+    if (common(y[axes.batch(j)], group.items).empty()) return {};
+    if (j > 0) return Positions::whole(group.length);  // the last state is the one after all steps
+    return steps_of(common(y[axes.step()], Positions::whole(group.length)), group.length,
+                    layer.reverse || direction == 1);
   };
   return LiveRule{
-      .operand = [at, steps, axes, start, informed](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+      .operand = [at, steps, axes, start, groups, informed](std::size_t k, std::size_t j,
+                                                            const Box& y) -> std::vector<Box> {
         const Dims& x = at.x(k);
         const bool constant = at.graph.input(at.node, k).constant, state = k == 5 || k == 6;
-        if (k == 4 || (state && informed && constant)) return {};  // lengths are all of the sequence
+        if (k == 4 || (state && informed && constant)) return {};  // lengths are known
         std::vector<Box> boxes;
-        for (std::int64_t d = 0; d < start.layer.directions; ++d) {
-          const Positions of_direction = steps(j, y, d);
-          if (of_direction.empty()) continue;
-          Box box = whole_box(x);
-          const std::size_t direction = state ? axes.direction(1) : 0;
-          if (k == 0) {
-            box[axes.step()] = of_direction;
-          } else if (direction < x.size() && x[direction] == start.layer.directions) {
-            box[direction] = Positions::run(d, d + 1);
-          }
-          if (k == 0 || (state && x.size() == 3)) box[k == 0 ? axes.batch_of_x() : axes.batch(1)] = y[axes.batch(j)];
-          DirectionWork work = start;
-          work.steps = of_direction.count();
-          work.last_hidden = j != 2;
-          // Weights of com.microsoft's layer are transposed.
-          const std::size_t gates = !at.node.domain.empty() && k < 3 ? 2 : 1;
-          if (((k >= 1 && k <= 3) || k == 7) && gates < x.size()) {
-            const std::int64_t units = start.layer.hidden;
-            std::vector<Positions::Run> runs;
-            const auto before = work.earlier().parts_of(k, constant);
-            for (const auto part : work.parts_of(k, constant)) {
-              const bool all = std::find(before.begin(), before.end(), part) != before.end() ||
-                               (work.resets_all() && part % work.layer.gates() == DirectionWork::reset_gate);
-              const Positions read = all ? Positions::whole(units) : y.back();
-              for (const auto& run : read.runs()) runs.push_back({part * units + run.begin, part * units + run.end});
+        for (std::int64_t d = 0; d < start.layer.directions; ++d)
+          for (const SequenceGroup& group : groups) {
+            const Positions of_direction = steps(j, y, d, group);
+            if (of_direction.empty()) continue;
+            Box box = whole_box(x);
+            const std::size_t direction = state ? axes.direction(1) : 0;
+            if (k == 0) {
+              box[axes.step()] = of_direction;
+            } else if (direction < x.size() && x[direction] == start.layer.directions) {
+              box[direction] = Positions::run(d, d + 1);
             }
-            box[gates] = common(box[gates], Positions(std::move(runs)));
+            if (k == 0 || (state && x.size() == 3))
+              box[k == 0 ? axes.batch_of_x() : axes.batch(1)] = common(y[axes.batch(j)], group.items);
+            DirectionWork work = start;
+            work.steps = of_direction.count();
+            work.last_hidden = j != 2;
+            // Weights of com.microsoft's layer are transposed.
+            const std::size_t gates = !at.node.domain.empty() && k < 3 ? 2 : 1;
+            if (((k >= 1 && k <= 3) || k == 7) && gates < x.size()) {
+              const std::int64_t units = start.layer.hidden;
+              std::vector<Positions::Run> runs;
+              const auto before = work.earlier().parts_of(k, constant);
+              for (const auto part : work.parts_of(k, constant)) {
+                const bool all = std::find(before.begin(), before.end(), part) != before.end() ||
+                                 (work.resets_all() && part % work.layer.gates() == DirectionWork::reset_gate);
+                const Positions read = all ? Positions::whole(units) : y.back();
+                for (const auto& run : read.runs()) runs.push_back({part * units + run.begin, part * units + run.end});
+              }
+              box[gates] = common(box[gates], Positions(std::move(runs)));
+            }
+            if (k == 6 && of_direction.count() == 1 && x.size() == 3) box.back() = y.back();  // each unit needs its own
+            boxes.push_back(std::move(box));
           }
-          if (k == 6 && of_direction.count() == 1 && x.size() == 3) box.back() = y.back();  // each unit needs its own
-          boxes.push_back(std::move(box));
-        }
         return boxes;
       },
       .flops =
-          [steps, axes, start](std::span<const Region> y, const Region&) {
-            double needed = 0, of_batch = 0;
-            for (std::size_t j = 0; j < y.size(); ++j)
-              for (const auto& box : y[j].boxes())
-                of_batch = std::max(of_batch, static_cast<double>(box[axes.batch(j)].count()));
-            for (std::int64_t d = 0; d < start.layer.directions; ++d) {
+          [steps, axes, start, groups](std::span<const Region> y, const Region&) {
+            double needed = 0;
+            const auto add = [&](std::int64_t d, const SequenceGroup& group) {
               DirectionWork work = start;
+              double of_batch = 0;
               for (std::size_t j = 0; j < y.size(); ++j)
-                for (const auto& box : y[j].boxes()) work.steps = std::max(work.steps, steps(j, box, d).count());
-              if (work.steps == 0) continue;
+                for (const auto& box : y[j].boxes()) {
+                  of_batch = std::max(of_batch, static_cast<double>(common(box[axes.batch(j)], group.items).count()));
+                  work.steps = std::max(work.steps, steps(j, box, d, group).count());
+                }
+              if (work.steps == 0) return;
               const Dims last{start.layer.x[1], start.layer.hidden};  // for each item, the units after the last step
               Region any(last), shown(last);
               Positions items;
               for (std::size_t j = 0; j < y.size(); ++j)
                 for (const auto& box : y[j].boxes()) {
-                  if (steps(j, box, d).count() < work.steps) continue;
-                  const Positions& of_box = box[axes.batch(j)];
+                  if (steps(j, box, d, group).count() < work.steps) continue;
+                  const Positions of_box = common(box[axes.batch(j)], group.items);
                   items = unite(items, of_box);
                   any.add(Box{of_box, box.back()});
                   if (j != 2) shown.add(Box{of_box, box.back()});
                 }
               needed += work.flops(of_batch, static_cast<double>(items.count()), any.count(), shown.count());
-            }
+            };
+            for (std::int64_t d = 0; d < start.layer.directions; ++d)
+              for (const SequenceGroup& group : groups) add(d, group);
             const double all = start.layer.arithmetic().flops;
             return all > 0 ? needed / all : 1;
           }};
