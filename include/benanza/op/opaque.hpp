@@ -42,11 +42,13 @@ struct Opaque {
     const auto bytes = [](const Value& value) { return (checked_product(value.elements(), bits(value.type)) + 7) / 8; };
     const auto add = [](std::int64_t& sum, std::int64_t more) { sum = std::min(most_bytes, sum + more); };
     std::vector<ValueId> read;  // a tensor that is read twice counts once
-    for (const auto& id : node.inputs) {
-      if (!id || std::find(read.begin(), read.end(), *id) != read.end()) continue;
-      read.push_back(*id);
-      add(opaque.read_bytes, bytes(graph.value(*id)));
-      if (graph.value(*id).constant) add(opaque.constant_bytes, bytes(graph.value(*id)));
+    for (const auto& id : node.inputs)
+      if (id) read.push_back(*id);
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    for (const ValueId id : read) {
+      add(opaque.read_bytes, bytes(graph.value(id)));
+      if (graph.value(id).constant) add(opaque.constant_bytes, bytes(graph.value(id)));
     }
     for (const auto& id : node.outputs)
       if (id) add(opaque.written_bytes, bytes(graph.value(*id)));
