@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// import_onnx: reads an ONNX file into a Graph. Callers do not need protobuf: only src/onnx uses the ONNX library.
+// import_onnx: reads an ONNX file into a Graph. OnnxFile: a file that is read once for several graphs. Callers do not
+// need protobuf: only src/onnx uses the ONNX library.
 #pragma once
 
 #include <benanza/model/graph.hpp>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,5 +64,22 @@ struct UnboundError : InputError {
 /// expected), its subclass UnboundError if only sizes are missing, and UsageError (an option names nothing in the
 /// model).
 [[nodiscard]] Graph import_onnx(const std::filesystem::path& file, const ImportOptions& options = {});
+
+/// An ONNX file that is read and checked once. Graphs at different sizes are built from it.
+class OnnxFile {
+ public:
+  /// `executable`: whether its graphs are to be executed, as in ImportOptions. Throws InputError, as import_onnx does.
+  explicit OnnxFile(const std::filesystem::path& file, bool executable = false);
+  OnnxFile(OnnxFile&&) noexcept;
+  OnnxFile& operator=(OnnxFile&&) noexcept;
+  ~OnnxFile();
+
+  /// What import_onnx returns for these options and throws for them; `executable` is that of the file.
+  [[nodiscard]] Graph graph(const ImportOptions& options = {}) const;
+
+ private:
+  struct Parsed;
+  std::unique_ptr<Parsed> parsed_;
+};
 
 }  // namespace benanza

@@ -61,6 +61,8 @@ Builder::Builder(const onnx::ModelProto& model, const Binding& binding, Visits& 
 
 Graph Builder::build() {
   Scope scope{.frame = root_, .parent = nullptr, .source = model_.graph()};
+  const auto nodes = static_cast<std::size_t>(model_.graph().node_size());
+  root_.reserve(nodes + static_cast<std::size_t>(model_.graph().initializer_size()) + binding_.inputs.size(), nodes);
   root_.graph.batch = binding_.batch;
   root_.graph.dims = binding_.dims;
   root_.graph.assumed = binding_.assumed;

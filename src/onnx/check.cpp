@@ -60,6 +60,7 @@ bool in_order(onnx::GraphProto& graph, const Makers& makers) {
 /// Sorts the nodes of a graph and of its bodies; sorted files, as the standard requires, are not changed.
 void sort_nodes(onnx::GraphProto& graph) {
   Makers makers;
+  makers.reserve(static_cast<std::size_t>(graph.node_size()));
   for (int i = 0; i < graph.node_size(); ++i)
     for (const auto& output : graph.node(i).output())
       if (!output.empty()) makers.emplace(output, i);

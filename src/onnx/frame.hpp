@@ -46,6 +46,15 @@ struct Frame {
   std::unordered_map<ValueId, std::vector<ValueId>> sequences{};  ///< a sequence -> its tensors, if they are known
   std::unordered_map<std::string, std::size_t> node_names{};      ///< a name -> the last number behind it
 
+  /// Makes room for more values and nodes.
+  void reserve(std::size_t more_values, std::size_t more_nodes) {
+    graph.values.reserve(graph.values.size() + more_values);
+    facts.reserve(facts.size() + more_values);
+    graph.nodes.reserve(graph.nodes.size() + more_nodes);
+    node_names.reserve(node_names.size() + more_nodes);
+    known_nodes.reserve(known_nodes.size() + more_nodes);
+  }
+
   ValueId add(Value value, onnx::TypeProto type) {
     graph.values.push_back(std::move(value));
     facts.push_back({.type = std::move(type), .tensor = std::nullopt});

@@ -173,19 +173,12 @@ class Importer {
   importer::Visits visits_;
 };
 
-}  // namespace
-
-Graph import_onnx(const std::filesystem::path& file, const ImportOptions& options) {
+/// What `work` returns. Its errors get the name of the file.
+template <class Work>
+auto located(const std::filesystem::path& file, const Work& work) {
   const std::string where = file.string() + ": ";
   try {
-    google::protobuf::Arena arena;
-    onnx::ModelProto& model = parse(file, options.executable, arena);
-    std::vector<std::string> warnings = importer::check_and_inline(model);
-    Graph graph = Importer(model, file, options).run();
-    graph.warnings.insert(graph.warnings.begin(), warnings.begin(), warnings.end());
-    graph.name = file.stem().string();
-    graph.file = file.string();
-    return graph;
+    return work();
   } catch (UnboundError& error) {
     UnboundError located(where + importer::one_line(error.what()));
     located.likely = std::move(error.likely);
@@ -203,6 +196,44 @@ Graph import_onnx(const std::filesystem::path& file, const ImportOptions& option
   } catch (const std::exception& error) {
     throw InputError(where + importer::one_line(error.what()));
   }
+}
+
+}  // namespace
+
+struct OnnxFile::Parsed {
+  std::filesystem::path file{};
+  bool executable = false;
+  google::protobuf::Arena arena{};
+  onnx::ModelProto* model = nullptr;  // in the arena
+  std::vector<std::string> warnings{};
+};
+
+OnnxFile::OnnxFile(const std::filesystem::path& file, bool executable) : parsed_(std::make_unique<Parsed>()) {
+  parsed_->file = file;
+  parsed_->executable = executable;
+  located(file, [&] {
+    parsed_->model = &parse(file, executable, parsed_->arena);
+    parsed_->warnings = importer::check_and_inline(*parsed_->model);
+  });
+}
+OnnxFile::OnnxFile(OnnxFile&&) noexcept = default;
+OnnxFile& OnnxFile::operator=(OnnxFile&&) noexcept = default;
+OnnxFile::~OnnxFile() = default;
+
+Graph OnnxFile::graph(const ImportOptions& options) const {
+  return located(parsed_->file, [&] {
+    ImportOptions given = options;
+    given.executable = parsed_->executable;
+    Graph graph = Importer(*parsed_->model, parsed_->file, given).run();
+    graph.warnings.insert(graph.warnings.begin(), parsed_->warnings.begin(), parsed_->warnings.end());
+    graph.name = parsed_->file.stem().string();
+    graph.file = parsed_->file.string();
+    return graph;
+  });
+}
+
+Graph import_onnx(const std::filesystem::path& file, const ImportOptions& options) {
+  return OnnxFile(file, options.executable).graph(options);
 }
 
 }  // namespace benanza

@@ -260,7 +260,7 @@ int run(const MemoryCommand& options) {
   ModelOptions plain = options.models;  // the graph of the file, since training is derived under several settings
   plain.training = {};
   plain.tells_weights = asked.training.has_value();
-  report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {
+  report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph, std::optional<OnnxFile>& file) {
     const ModelAt at = model_of(plain, graph);
     const Timed timed = !times           ? Timed{}
                         : asked.training ? time_of(derive_training(graph, *asked.training).graph, *times)
@@ -273,7 +273,7 @@ int run(const MemoryCommand& options) {
     const auto largest = [&](const Setting& setting, const Counted& now) {
       const double peak = timed.workspaces.empty() ? now.profile.peak_bytes() : peak_of(graph, setting);
       return largest_batch(report.capacity_bytes, {.batch = graph.batch, .bytes = peak},
-                           [&](std::int64_t batch) { return peak_of(load_graph(at_batch(at, batch)), setting); });
+                           [&](std::int64_t batch) { return peak_of(load_graph(at_batch(at, batch), file), setting); });
     };
     MemoryReport::Model model{.options = text_of(asked), .parameters = counted.parameters, .macs = counted.macs};
     model.warnings = graph.warnings;

@@ -63,8 +63,14 @@ std::vector<ModelAt> wanted_models(const ModelOptions& options) {
 }
 
 Graph load_graph(const ModelAt& model) {
+  std::optional<OnnxFile> file;
+  return load_graph(model, file);
+}
+
+Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file) {
   const Watchdog watchdog(model.file, Watchdog::Task::read);
-  Graph graph = import_onnx(model.file, model.point);
+  if (!file) file.emplace(model.file, model.point.executable);
+  Graph graph = file->graph(model.point);
   if (model.shapes) model.shapes->check_names(model.file, graph);
   if (model.what_if) graph = retype(std::move(graph), *model.what_if);
   if (!model.training) return graph;

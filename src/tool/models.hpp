@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct ModelAt {
 };
 [[nodiscard]] std::vector<ModelAt> wanted_models(const ModelOptions& options);
 [[nodiscard]] Graph load_graph(const ModelAt& model);
+/// The same for a file that may be open. If it is not, opens it.
+[[nodiscard]] Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file);
 
 /// The result of `work` on a model. An InputError that does not name the file gets its name, and so does a lack of
 /// memory.
@@ -68,18 +71,28 @@ void say(const std::vector<Remarks>& remarks);
 [[nodiscard]] std::optional<LackingSizes> lacking_sizes(const std::vector<Remarks>& remarks);
 
 /// The results of `use` for the graph of every model, in order, and of `otherwise` for a model whose sizes are not all
-/// bound. If that is empty, throws LackingSizes after all models have been tried.
+/// bound. If that is empty, throws LackingSizes after all models have been tried. `use` may also take the open file,
+/// to load the model at other sizes.
 template <class Use, class Otherwise>
 [[nodiscard]] auto from_each_graph(const ModelOptions& options, bool quiet, const Use& use,
                                    const Otherwise& otherwise) {
-  using Result = std::invoke_result_t<const Use&, Graph&&>;
+  using File = std::optional<OnnxFile>;
+  const auto apply = [&use](Graph&& graph, File& file) {
+    if constexpr (std::is_invocable_v<const Use&, Graph&&, File&>) return use(std::move(graph), file);
+    else {
+      file.reset();
+      return use(std::move(graph));
+    }
+  };
+  using Result = std::invoke_result_t<decltype(apply), Graph&&, File&>;
   auto made = each_in_parallel(wanted_models(options), [&](const ModelAt& model) {
     std::pair<std::optional<Result>, Remarks> one{std::nullopt, {.file = model.file}};
     try {
-      Graph graph = load_graph(model);
+      File file;
+      Graph graph = load_graph(model, file);
       one.second.assumed = graph.assumed;
       one.second.warnings = graph.warnings;
-      one.first = naming(model.file, [&] { return use(std::move(graph)); });
+      one.first = naming(model.file, [&] { return apply(std::move(graph), file); });
     } catch (const UnboundError& error) {
       one.second.unbound = error;
       one.second.assumed = error.assumed;

@@ -38,6 +38,22 @@ std::int64_t multiply_adds(const Graph& graph) {
   return total;
 }
 
+// MNIST's first layer has 8 channels; the file has a Reshape to 1 x 256, which its second batch replaces.
+TEST_CASE("A file that is read once gives graphs of several batches", "[onnx]") {
+  const std::filesystem::path path = std::filesystem::path(BENANZA_MODELS) / "zoo2019" / "MNIST.onnx";
+  const OnnxFile file(path);
+  for (const std::int64_t batch : {1, 3, 1}) {
+    const Graph graph = file.graph({.batch = batch});
+    CHECK(graph.name == "MNIST");
+    CHECK(graph.file == path.string());
+    CHECK(graph.value(graph.inputs.at(0)).dims == Dims{batch, 1, 28, 28});
+    CHECK(graph.output(graph.nodes.at(0), 0).dims == Dims{batch, 8, 28, 28});
+    CHECK(graph.value(graph.outputs.at(0)).dims == Dims{batch, 10});
+    CHECK_THROWS_AS(file.graph({.dims = {{"absent", 2}}}), UsageError);
+  }
+  CHECK_THROWS_WITH(OnnxFile("absent.onnx"), Catch::StartsWith("absent.onnx: "));
+}
+
 // Counted in Python on the same files: the nodes that are left after removing those that depend only on initializers,
 // Shape, Identity, equal nodes with equal inputs, and nodes that no output needs. In the two models with conversions
 // around 8-bit operators, an operator counts together with its conversions: resnet50_qdq_i8 has 53 Conv, 16 Add,

@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -84,6 +85,9 @@ class MemoryProfiler {
   [[nodiscard]] std::size_t end() const { return std::max<std::size_t>(graph_->nodes.size(), 1) - 1; }
 
   void find_layers() {
+    result_.steps.reserve(graph_->nodes.size());
+    layers_.reserve(graph_->nodes.size());
+    layer_of_.reserve(graph_->nodes.size());
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       const Node& node = graph_->nodes[i];
       result_.steps.push_back({.node = node.name, .phase = iteration_->phases[i]});
@@ -288,10 +292,10 @@ class MemoryProfiler {
   const Graph* graph_;
   const MemoryOptions* options_;
   Storages storages_;
-  std::vector<bool> fixed_;                 // by value: always in memory
-  std::vector<Life> lives_;                 // by storage
-  std::map<ValueId, std::string> owner_{};  // by gradient: the layer of its parameter
-  std::unordered_map<std::string, std::size_t> layer_of_{};
+  std::vector<bool> fixed_;                                       // by value: always in memory
+  std::vector<Life> lives_;                                       // by storage
+  std::map<ValueId, std::string> owner_{};                        // by gradient: the layer of its parameter
+  std::unordered_map<std::string_view, std::size_t> layer_of_{};  // names of the graph's nodes
   std::vector<MemoryLayer> layers_{};
   MemoryProfile result_{};
 };
