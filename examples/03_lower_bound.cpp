@@ -6,13 +6,12 @@
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
-#include <array>
 #include <cstdio>
 
 int main() {
   const benanza::ModelLayers model =
       benanza::make_model_layers(benanza::import_onnx("examples/models/zoo2019/MNIST.onnx"));
-  const auto results = benanza::ResultDatabase::load(std::array{"examples/results/mnist.json"});
+  const auto results = benanza::ResultDatabase::load("examples/results/mnist.json");
   const benanza::Analysis analysis = benanza::analyze(model, results, {.threads = 1});
 
   for (std::size_t i = 0; i < benanza::rung_count; ++i) {

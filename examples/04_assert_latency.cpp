@@ -7,8 +7,6 @@
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/onnx.hpp>
 
-#include <array>
-
 namespace {
 
 /// Stands for the engine under test.
@@ -18,7 +16,7 @@ benanza::Seconds run_engine() { return benanza::milliseconds(0.044); }
 
 TEST_CASE("the engine runs MNIST within 1.2 times of the best library calls") {
   const auto model = benanza::make_model_layers(benanza::import_onnx("examples/models/zoo2019/MNIST.onnx"));
-  const auto results = benanza::ResultDatabase::load(std::array{"examples/results/mnist.json"});
+  const auto results = benanza::ResultDatabase::load("examples/results/mnist.json");
   const auto analysis = benanza::analyze(model, results, {.threads = 1});
 
   REQUIRE_THAT(run_engine(), benanza::is_within(1.2).of(analysis.bound(benanza::RungName::library_fused)));

@@ -9,7 +9,6 @@
 #include <benanza/onnx.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -19,8 +18,7 @@ namespace {
 
 struct Bounds {
   benanza::ModelLayers model = benanza::make_model_layers(benanza::import_onnx(ENGINE_MODEL));
-  benanza::Analysis analysis =
-      benanza::analyze(model, benanza::ResultDatabase::load(std::array{ENGINE_RESULTS}), {.threads = 1});
+  benanza::Analysis analysis = benanza::analyze(model, benanza::ResultDatabase::load(ENGINE_RESULTS), {.threads = 1});
 };
 
 /// A clock that advances by `step` at each read, so that a test's outcome does not depend on the machine.

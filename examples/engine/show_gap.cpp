@@ -6,7 +6,6 @@
 #include <benanza/onnx.hpp>
 #include <benanza/report/gap_report.hpp>
 
-#include <array>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -18,7 +17,7 @@ int main(int argc, char** argv) {
   }
   try {
     const auto model = benanza::make_model_layers(benanza::import_onnx(argv[1]));
-    const auto results = benanza::ResultDatabase::load(std::array{argv[2]});
+    const auto results = benanza::ResultDatabase::load(argv[2]);
     benanza::GapReport report;
     report.bound.machine = results.machines().front();
     report.bound.models = {benanza::analyze(model, results, {.threads = 1})};

@@ -104,6 +104,14 @@ std::vector<std::string> result_files(const std::string& place) {
   return files;
 }
 
+void ResultDatabase::add_place(const std::string& place) {
+  const std::vector<std::string> files = result_files(place);
+  std::error_code failed;
+  if (files.empty() && !fs::exists(place, failed)) throw InputError(place + ": no such file or folder");
+  if (files.empty()) throw InputError(place + ": the folder holds no results files (*.json, *.json.gz)");
+  for (const auto& file : files) add(read_run(file));
+}
+
 ResultDatabase ResultDatabase::open(const std::string& folder) {
   ResultDatabase database;
   for (const auto& file : result_files(folder)) {

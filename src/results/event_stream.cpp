@@ -247,13 +247,14 @@ EventStream::Item EventStream::end() {
 
 /// The file ends after whole elements, or in one that began at the current item.
 EventStream::Item EventStream::end_of_file() {
-  if (object_ || events_ == 0) {
+  if ((object_ && !may_be_cut_) || events_ == 0) {
     if (source_.left_out() > 0 && !in_item_ && events_ == 0) return end();  // which says why
     cut_off();
   }
-  source_.warn(base_ + end_,
-               std::string("the array has no end") + (in_item_ ? ", and its last record is cut off: it is left out"
-                                                               : ": what was still to be written is missing"));
+  source_.warn(base_ + end_, std::string("the array has no end") +
+                                 (in_item_ ? ", and its last record is cut off: it is left out"
+                                           : ": what was still to be written is missing") +
+                                 "; whole records: " + std::to_string(events_));
   at_ = end_;
   return end();
 }

@@ -175,6 +175,7 @@ class Reader {
  private:
   void read_document() {
     results::EventStream stream(source_, "benchmarks");
+    stream.accept_cut_object();  // of a suite that was killed
     bool context = false;
     for (auto item = stream.next(); item != results::EventStream::Item::end; item = stream.next()) {
       const std::string_view text = stream.text();

@@ -154,7 +154,7 @@ std::vector<std::string> left_out(const ResultDatabase& results) {
   std::vector<std::string> lines;
   for (const auto& run : results.runs())
     if (!run.faults.empty())
-      lines.push_back(run.file + ": left out what cannot be true, " + std::to_string(run.faults.size()) +
+      lines.push_back(run.file + ": left out, " + std::to_string(run.faults.size()) +
                       (run.faults.size() == 1 ? " row: " : " rows, first ") + run.faults.front() +
                       "; `benanza db verify` shows all");
   std::vector<std::string> contradictions;

@@ -1738,7 +1738,7 @@ class Cli(unittest.TestCase):
     def test_db_merge_keeps_every_run_and_shows_what_disagrees(self):
         self.copy("mnist.json", "one/run.json")
         self.copy("mnist_upgraded.json", "two/run.json", ('"backend/example": "2"', '"backend/example": "1"'))
-        (self.at / "two" / "cut.json").write_text((RESULTS / "mnist.json").read_text()[:3000])
+        (self.at / "two" / "cut.json").write_text((RESULTS / "mnist.json").read_text()[:300])
         merged = run("db", "merge", self.at / "one", self.at / "two", "--into", self.at / "all")
         self.assertEqual(merged.returncode, 1)                         # one was refused, the others are there
         self.assertIn("cut.json: byte", merged.stdout)
@@ -1820,11 +1820,11 @@ class Cli(unittest.TestCase):
     def test_what_is_left_out_of_results_is_said_once_a_file(self):
         self.copy("mnist.json", "db/wrong.json", ("hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2\"", 'hot/"'), ('"real_time":10500.0', '"real_time":-5'))
         cut = self.at / "db" / "cut.json"
-        cut.write_text((RESULTS / "mnist.json").read_text()[:3000])
+        cut.write_text((RESULTS / "mnist.json").read_text()[:300])
         result = run("analyze", MNIST, "--results", self.at / "db")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(re.findall("warning: not read: .*cut.json", result.stderr)), 1, result.stderr)
-        self.assertEqual(re.findall("warning: .*wrong.json: left out what cannot be true, (.*?): ", result.stderr), ["3 rows, first row 4"], result.stderr)
+        self.assertEqual(re.findall("warning: .*wrong.json: left out, (.*?): ", result.stderr), ["3 rows, first row 4"], result.stderr)
         self.assertEqual(run("analyze", MNIST, "--results", self.at / "db", "--quiet").stderr, "")
         self.assertIn("wrong.json: left out", run("db", "list", self.at / "db").stderr)
         self.fails(1, ["cut.json: byte"], "analyze", MNIST, "--results", cut)      # named itself

@@ -113,8 +113,9 @@ TEST_CASE("what is wrong around whole events is said") {
     return all[0].substr(all[0].find("/profile") + 10);
   };
   CHECK(warnings(R"([{"a":1},{"a")", 1) ==
-        "byte 13: the array has no end, and its last record is cut off: it is left out");
-  CHECK(warnings(R"([{"a":1})", 1) == "byte 8: the array has no end: what was still to be written is missing");
+        "byte 13: the array has no end, and its last record is cut off: it is left out; whole records: 1");
+  CHECK(warnings(R"([{"a":1})", 1) ==
+        "byte 8: the array has no end: what was still to be written is missing; whole records: 1");
   CHECK(warnings(R"({"traceEvents":[{}])", 1) ==
         "byte 19: the object has no end: what was still to be written is missing");
   CHECK(warnings(R"([{"a":1} {"a":2}])", 2) == "byte 9: found '{', expected ',' or ']'");

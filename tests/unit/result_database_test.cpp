@@ -32,6 +32,24 @@ TEST_CASE("an absent folder is an empty database, and a broken file costs itself
   CHECK_THROWS_AS(ResultDatabase::load(std::vector<fs::path>{bad}), InputError);
 }
 
+TEST_CASE("a file, a folder and several of both are loaded alike, and what holds no results is named") {
+  const Folder folder;
+  write_run(small_run(), folder / "a.json");
+  fs::create_directory(folder / "more");
+  write_run(small_run(), folder / "more" / "b.json");
+  static_cast<void>(folder.write("more/notes.txt", "no results"));
+  const std::string file = (folder / "a.json").string();
+  CHECK(ResultDatabase::load(file).runs().size() == 1);
+  CHECK(ResultDatabase::load(file.c_str()).runs().size() == 1);
+  CHECK(ResultDatabase::load(folder / "more").runs().size() == 1);
+  CHECK(ResultDatabase::load(std::vector<fs::path>{folder / "a.json", folder / "more"}).runs().size() == 2);
+  fs::create_directory(folder / "none");
+  CHECK_THROWS_WITH(ResultDatabase::load(folder / "none"),
+                    Catch::EndsWith("/none: the folder holds no results files (*.json, *.json.gz)"));
+  CHECK_THROWS_WITH(ResultDatabase::load("absent.json"), "absent.json: no such file or folder");
+  CHECK_THROWS_AS(ResultDatabase::load(folder / "more" / "notes.txt"), InputError);
+}
+
 TEST_CASE("names of files are unique, sort by time and never come unchecked from a model") {
   const Folder folder;
   Run run = small_run();

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -56,8 +57,9 @@ struct Run {
 /// Reads one results file (Benanza's or a generated suite's; `.json` or `.json.gz`). Rows that failed are returned as
 /// excluded, with the reason. So are rows with a value that cannot be true, such as a time that is 0, negative, NaN or
 /// Infinity; these are named in `faults`. Ceilings without a value and elements that are not rows of Benanza are named
-/// there too, but not returned. Throws InputError with file and byte for a file that is cut off or broken, names no
-/// machine or has a newer signature version.
+/// there too, but not returned. Of a file that is cut off, as a killed suite leaves it, the whole rows are returned;
+/// `faults` says how many there are. Throws InputError with file and byte for a file that is cut off before the end of
+/// its first row, is broken, names no machine or has a newer signature version.
 [[nodiscard]] Run read_run(const std::string& file);
 /// Writes to a temporary file in the same folder and renames it: a killed program leaves the old file or the new one. A
 /// row whose time is not a positive number is written as excluded. Times keep ten digits, rounds seven. Throws
@@ -76,11 +78,14 @@ class ResultDatabase {
   /// The `result_files` of a folder; an absent folder is an empty database. A file that cannot be read does not make
   /// the others useless: it is left out and named in `warnings`.
   [[nodiscard]] static ResultDatabase open(const std::string& folder);
-  /// Only from these stored files, a range of paths or of strings. Throws InputError for one that cannot be read.
-  template <class Files>
-  [[nodiscard]] static ResultDatabase load(const Files& files) {
+  /// From a results file, the results files of a folder, or a range of both; each a string or a path. Throws InputError
+  /// for a place that does not exist, a folder without results files, and a file that cannot be read.
+  template <class Places>
+  [[nodiscard]] static ResultDatabase load(const Places& places) {
     ResultDatabase database;
-    for (const auto& file : files) database.add(read_run(file));
+    if constexpr (std::is_convertible_v<const Places&, std::string>) database.add_place(places);
+    else
+      for (const auto& place : places) database.add_place(place);
     return database;
   }
 
@@ -131,6 +136,7 @@ class ResultDatabase {
 
  private:
   Run& insert(Run run);
+  void add_place(const std::string& place);
 
   std::vector<Run> runs_;
   std::vector<std::string> warnings_;

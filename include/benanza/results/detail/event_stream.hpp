@@ -22,13 +22,17 @@ class EventStream {
   /// The elements of the array; of the array under `key` if the file is an object. `longest`: the most bytes of one.
   EventStream(Source& source, std::string_view key, std::size_t longest = usual_longest);
 
+  /// Has an object that ends in its array end with a warning too: its whole elements are of use without the others.
+  void accept_cut_object() { may_be_cut_ = true; }
+
   enum class Item : std::uint8_t {
     event,   ///< an element of the array
     member,  ///< another member of the object: name() and text()
     end
   };
   /// Throws InputError with the byte offset if the file is not JSON of this form, or if an object ends too early. A
-  /// bare array may end anywhere, with a warning: what writes it may be killed, and the format allows it.
+  /// bare array may end anywhere after its first element, with a warning: what writes it may be killed, and the format
+  /// allows it.
   [[nodiscard]] Item next();
 
   /// JSON of the last item, valid until the next call; the `padding` bytes after it may be read, too.
@@ -65,7 +69,7 @@ class EventStream {
   std::string key_, name_{};
   std::size_t longest_;
   State state_ = State::start;
-  bool object_ = false, first_ = true, found_ = false, separated_ = true;
+  bool object_ = false, first_ = true, found_ = false, separated_ = true, may_be_cut_ = false;
   std::size_t events_ = 0;
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_;
