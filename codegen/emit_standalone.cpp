@@ -292,7 +292,9 @@ void emit_reproducer(const Reproducer& reproducer, std::ostream& out) {
   places["adds"] = "    add_" + std::string(family.name) + "();\n";
   out << "// Made by `" << as_comment(reproducer.command) << "`.\n// Layer: " << LayerSignature(reproducer.layer).text()
       << "\n// Plan:  " << as_comment(reproducer.backend + "/" + reproducer.plan) << "\n//\n//   "
-      << "g++ -O1 -std=c++20 reproducer.cpp " << family.by.link << " -lbenchmark -o reproducer\n//   ./reproducer\n";
+      << "g++ -O1 -std=c++20 " << as_comment(reproducer.file) << ' '
+      << (reproducer.link.empty() ? std::string(family.by.link) : as_comment(reproducer.link))
+      << " -lbenchmark -o reproducer\n//   ./reproducer\n";
   std::string headers, sources;
   for (const auto* part : parts_up_to(family.by.part)) {
     headers += filled(part->header, places) + "\n";

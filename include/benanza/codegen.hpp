@@ -57,9 +57,11 @@ struct SourceFile {
 /// One layer with one plan.
 struct Reproducer {
   Layer layer{};
-  std::string backend{};  ///< the plan's backend
-  std::string plan{};     ///< the algorithm as results name it: `jit:avx2,src=aBcd8b,threads=1`
-  std::string command{};  ///< for the banner
+  std::string backend{};               ///< the plan's backend
+  std::string plan{};                  ///< the algorithm as results name it: `jit:avx2,src=aBcd8b,threads=1`
+  std::string command{};               ///< for the banner
+  std::string file{"reproducer.cpp"};  ///< its name in the line that says how to compile it, as a shell reads it
+  std::string link{};                  ///< compiler options for the library in this line; empty: the usual ones
 };
 
 /// Writes the stand-alone suite of one layer with one plan as one file, which can be attached to a report of a bug or a

@@ -51,8 +51,9 @@ void print_help() {
       "                                                 --benchmark_out is taken up)\n"
       "The filter is matched against row names, <backend>/<algorithm>/<cache state>/<signature>, without what follows "
       "them below.\n"
-      "Without effect on what is measured: --benchmark_min_time, --benchmark_min_warmup_time, "
-      "--benchmark_repetitions,\n"
+      "--benchmark_repetitions=<n> shows <n> times of a row, of <n> parts of its rounds; a row without so many is "
+      "shown once.\n"
+      "Without effect on what is measured: --benchmark_min_time, --benchmark_min_warmup_time,\n"
       "          --benchmark_enable_random_interleaving, --benchmark_perf_counters; --benchmark_context appears on the "
       "console only.\n",
       stdout);
@@ -102,21 +103,30 @@ const char* nothing_measured(std::span<const Wanted> wanted, const SuiteFlags& f
   return flags.done.empty() ? "no layer matches --benchmark_filter" : "all layers are finished (--benanza_done)";
 }
 
+/// `once`: whatever the flags say, since there is one time to show, and equal ones would look like a spread of 0.
 template <class Body>
-void add_benchmark(const std::string& name, Body body) {
-  benchmark::RegisterBenchmark(name.c_str(), std::move(body))->Iterations(1)->UseManualTime();
+void add_benchmark(const std::string& name, bool once, Body body) {
+  auto* const added = benchmark::RegisterBenchmark(name.c_str(), std::move(body))->Iterations(1)->UseManualTime();
+  if (once) added->Repetitions(1);
 }
 
-void add_row(const Measurement& row) {
-  add_benchmark(row.name(), [row](benchmark::State& state) {
+/// With several repetitions, each shows the p10 of a part of the row's rounds, or else of its visits: a session
+/// measures a row over all its length, and nothing is measured while Google Benchmark reports it. A row with fewer of
+/// them is shown once.
+void add_row(const Measurement& row, std::size_t repetitions) {
+  std::vector<double> parts = p10_of_parts(row.rounds_s, repetitions);
+  if (parts.empty()) parts = p10_of_parts(row.visits_s, repetitions);
+  const bool once = repetitions > 1 && parts.empty();
+  add_benchmark(row.name(), once, [row, parts, repetition = std::size_t{0}](benchmark::State& state) mutable {
     if (!row.measured()) return state.SkipWithError(row.reason.c_str());
-    for (auto _ : state) state.SetIterationTime(row.p10.value);
+    const double time = parts.empty() ? row.p10.value : parts[repetition++ % parts.size()];
+    for (auto _ : state) state.SetIterationTime(time);
     set_counters(state, row);
   });
 }
 
-void add_row(const CeilingRow& ceiling) {
-  add_benchmark(ceiling.name(), [ceiling](benchmark::State& state) {
+void add_row(const CeilingRow& ceiling, std::size_t repetitions) {
+  add_benchmark(ceiling.name(), repetitions > 1, [ceiling](benchmark::State& state) {
     for (auto _ : state) state.SetIterationTime(ceiling.time().value);
     if (const auto key = ceiling.quantity.rate_key(); !key.empty()) state.counters[std::string(key)] = ceiling.value;
     if (ceiling.in_front_bytes > 0) state.counters["in_front_bytes"] = ceiling.in_front_bytes;
@@ -197,10 +207,10 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   std::size_t rows = run.rows.size();
   for (const auto& ceiling : run.ceilings) {
     if (!accept(ceiling.name())) continue;
-    add_row(ceiling);
+    add_row(ceiling, flags.repetitions);
     ++rows;
   }
-  for (const auto& row : run.rows) add_row(row);
+  for (const auto& row : run.rows) add_row(row, flags.repetitions);
   if (rows > 0) benchmark::RunSpecifiedBenchmarks();
   else std::fprintf(stderr, "no row: %s\n", nothing_measured(wanted, flags));
   benchmark::Shutdown();

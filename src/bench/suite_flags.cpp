@@ -3,13 +3,16 @@
 
 #include <benanza/detail/duration.hpp>
 #include <benanza/detail/field_text.hpp>
+#include <benanza/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/data_type.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <regex>
+#include <span>
 
 namespace benanza::bench {
 
@@ -75,7 +78,7 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
   SuiteFlags flags{.filter = environment("BENCHMARK_FILTER"),
                    .list = is_true(environment("BENCHMARK_LIST_TESTS")),
                    .out = environment("BENCHMARK_OUT")};
-  std::string format = environment("BENCHMARK_OUT_FORMAT");
+  std::string format = environment("BENCHMARK_OUT_FORMAT"), repeat = environment("BENCHMARK_REPETITIONS");
   for (int i = 0; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (i == 0) flags.rest.emplace_back(argument);
@@ -91,8 +94,12 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
     else if (const auto list = value_of(argument, "benchmark_list_tests")) flags.list = is_true(*list);
     else if (const auto out = value_of(argument, "benchmark_out")) flags.out = *out;
     else if (const auto out_format = value_of(argument, "benchmark_out_format")) format = *out_format;
-    else flags.rest.emplace_back(argument);
+    else {
+      if (const auto repetitions = value_of(argument, "benchmark_repetitions")) repeat = *repetitions;
+      flags.rest.emplace_back(argument);
+    }
   }
+  flags.repetitions = static_cast<std::size_t>(std::max(1, std::atoi(repeat.c_str())));
   if (flags.filter == "all" || flags.filter == ".") flags.filter.clear();
   flags.rest.emplace_back("--benchmark_filter=.");
   flags.rest.emplace_back("--benchmark_list_tests=false");
@@ -103,6 +110,18 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
     flags.out.clear();
   }
   return flags;
+}
+
+std::vector<double> p10_of_parts(const std::vector<double>& times, std::size_t parts) {
+  std::vector<double> result;
+  for (std::size_t part = 0; parts > 1 && part < parts; ++part) {
+    const auto at = [&](std::size_t i) {
+      return times.begin() + static_cast<std::ptrdiff_t>(times.size() * i / parts);
+    };
+    result.push_back(detail::quantile(std::span(at(part), at(part + 1)), 0.1));
+    if (!std::isfinite(result.back())) return {};
+  }
+  return result;
 }
 
 std::function<bool(std::string_view)> name_filter(const std::string& filter) {

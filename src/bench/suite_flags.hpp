@@ -7,6 +7,7 @@
 #include <benanza/plan/kernel_metric.hpp>
 #include <benanza/results/measurement.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct SuiteFlags {
   bool isolate = true;   ///< in a separate process
   std::string filter{};  ///< as given; empty: all
   bool list = false;
+  std::size_t repetitions = 1;      ///< that Google Benchmark reports
   std::string done{};               ///< file of finished signatures, one per line; empty: none
   std::string out{};                ///< a JSON file; empty: none, or Google Benchmark itself writes another format
   std::vector<std::string> rest{};  ///< the program's name and the arguments for Google Benchmark
@@ -31,6 +33,10 @@ struct SuiteFlags {
 /// Splits the command line. Flags that are taken are overridden in `rest`, since Google Benchmark also reads them from
 /// the environment. Throws UsageError.
 [[nodiscard]] SuiteFlags parse_suite_flags(int argc, const char* const* argv);
+
+/// The p10 of each of `parts` parts of the times, which are samples in their order; NaN is a sample that does not
+/// count. Empty for one part, and if a part has no sample that counts.
+[[nodiscard]] std::vector<double> p10_of_parts(const std::vector<double>& times, std::size_t parts);
 
 /// A predicate on row names: Google Benchmark's filter, an extended regular expression that a leading `-` negates. It
 /// sees names without what Google Benchmark appends to them, so that `$` works. Throws UsageError.

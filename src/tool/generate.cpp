@@ -7,6 +7,7 @@
 #include "reproducer.hpp"
 #include "stored.hpp"
 #include <benanza/codegen.hpp>
+#include <benanza/detail/shell_word.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/session/session.hpp>
 
@@ -158,7 +159,8 @@ void add_generate(CLI::App& app, int& exit_code) {
     exit_code = done;
     if (!options->reproducer.signature.empty()) {
       if (!options->models.models.empty()) throw UsageError("--reproducer takes a signature, not models");
-      const Reproducer reproducer = make_reproducer(options->reproducer, expand_backends(options->backends));
+      Reproducer reproducer = make_reproducer(options->reproducer, expand_backends(options->backends));
+      if (options->file != "-") reproducer.file = detail::shell_word(options->file);
       write_to(options->file, [&](std::ostream& out) { emit_reproducer(reproducer, out); });
       return;
     }

@@ -3,6 +3,7 @@
 
 #include "options.hpp"
 #include "terminal.hpp"
+#include <benanza/detail/shell_word.hpp>
 #include <benanza/error.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
@@ -10,10 +11,12 @@
 #include <benanza/results/results.hpp>
 
 #include <CLI/CLI.hpp>
+#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 namespace benanza::tool {
@@ -73,6 +76,42 @@ void check_plan(const Reproducer& reproducer) {
   terminal::warn(who + "has no '" + reproducer.plan + "' for this layer here; it has" + offered);
 }
 
+/// A file as a word of a shell, by the variable HOME if it lies in that folder: the line may be shown to others.
+std::string shell_path(const std::string& file) {
+  const char* const home = std::getenv("HOME");
+  const std::string word = detail::shell_word(file);
+  const bool is_in_home = home != nullptr && *home != '\0' && file.starts_with(std::string(home) + "/");
+  return is_in_home && word == file ? "\"$HOME\"" + file.substr(std::string(home).size()) : word;
+}
+
+/// The file of a shared library that this process has loaded; empty if there is none of that name.
+std::filesystem::path loaded_library(std::string_view name) {
+  std::pair<std::string_view, std::filesystem::path> wanted{name, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& [begin, found] = *static_cast<std::pair<std::string_view, std::filesystem::path>*>(data);
+        const std::filesystem::path file(info->dlpi_name);
+        if (file.filename().string().starts_with(begin)) found = file.lexically_normal();
+        return found.empty() ? 0 : 1;
+      },
+      &wanted);
+  return wanted.second;
+}
+
+/// The compiler options for a library of the processor where this program has it from: its headers are in a folder
+/// `include` in place of the folder `lib`. Empty if they are not: then the compiler has to find both.
+std::string link_options(const std::string& backend) {
+  const bool is_onednn = backend == "onednn";
+  if (!is_onednn && backend != "openblas") return {};
+  const std::filesystem::path file = loaded_library(is_onednn ? "libdnnl.so" : "libopenblas.so");
+  std::filesystem::path headers;
+  for (const auto& part : file.parent_path()) headers /= part == "lib" ? "include" : part;
+  if (file.empty() || !std::filesystem::exists(headers / (is_onednn ? "oneapi/dnnl/dnnl.hpp" : "cblas.h"))) return {};
+  const std::string folder = shell_path(file.parent_path().string());
+  return "-fopenmp -I" + shell_path(headers.string()) + " -L" + folder + " -Wl,-rpath," + folder +
+         " -l:" + file.filename().string();
+}
+
 }  // namespace
 
 void ReproducerOptions::add_to(CLI::App& app) {
@@ -103,6 +142,7 @@ Reproducer make_reproducer(const ReproducerOptions& options, const std::vector<s
     result.plan = options.plan.substr(at + 1);
     check_plan(result);
   }
+  result.link = link_options(result.backend);
   result.command = "benanza generate --reproducer " + signature + " --plan " + result.backend + "/" + result.plan;
   return result;
 }

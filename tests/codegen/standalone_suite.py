@@ -59,6 +59,31 @@ few = run(suite, "--benchmark_list_tests", "--benchmark_filter=openblas/gemm").s
 if not few or not all(line.startswith("openblas/gemm") for line in few):
     sys.exit(f"a filter without effect: {few}")
 
+# Likely winners come first: one plan of each layer that the library has, before a second one of any.
+listed = run(suite, "--suite_threads=1", "--suite_cache=hot", "--benchmark_list_tests", "--benchmark_filter=^onednn/[^n].*/Conv").stdout.splitlines()
+layers = [line.split("/hot/")[1] for line in listed]
+if len(layers) == len(set(layers)) or len(set(layers[: len(set(layers))])) != len(set(layers)):
+    sys.exit(f"expected all layers before a second plan of one, found {listed}")
+
+# A budget that is over when the first row begins leaves all of them out, in words that `benanza` knows.
+none = folder / "none.json"
+done = run(suite, "--suite_threads=1", "--suite_cache=hot", "--suite_budget=0.001ms", f"--benchmark_out={none}", "--benchmark_filter=^openblas/gemm")
+reasons = {row["error_message"] for row in json.loads(none.read_text())["benchmarks"]}
+if reasons != {"not tried: the budget gave this layer no more time"} or "left no time for" not in done.stderr:
+    sys.exit(f"expected rows without time, found {reasons}\n{done.stderr}")
+run(suite, "--suite_budget=2", code=2)
+
+# A suite that was killed leaves a file without its end: the whole rows count.
+text = results.read_text()
+ends = [match.end() for match in re.finditer(r"\n    }", text)]
+for count in (1, len(ends) // 2, len(ends) - 1):
+    for more in (0, 40):
+        cut = folder / "cut.json"
+        cut.write_text(text[: ends[count - 1] + more])
+        told = run(program, "analyze", model, "--results", cut).stderr
+        if f"whole records: {count}" not in told:
+            sys.exit(f"{count} whole rows and {more} bytes: {told}")
+
 # What the environment says of OpenMP changes nothing.
 bound = folder / "bound.json"
 run("env", "OMP_PROC_BIND=true", "OMP_NUM_THREADS=1", suite, "--suite_threads=1", "--suite_cache=hot", "--benchmark_min_time=0.001",

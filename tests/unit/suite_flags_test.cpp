@@ -6,6 +6,7 @@
 #include <benanza/error.hpp>
 
 #include <algorithm>
+#include <limits>
 
 using namespace benanza;
 using namespace benanza::bench;
@@ -54,6 +55,23 @@ TEST_CASE("a JSON file is Benanza's to write, another format Google Benchmark's"
   const auto csv = parse({"--benchmark_out=a.csv", "--benchmark_out_format=csv"});
   CHECK(csv.out.empty());
   CHECK(std::count(csv.rest.begin(), csv.rest.end(), "--benchmark_out=a.csv") == 1);
+}
+
+// The p10 of 1, 2, 3 lies at position 0.2 of 0 to 2, so it is 1.2.
+TEST_CASE("repetitions are parts of the samples, as far as each part has one") {
+  CHECK(parse({}).repetitions == 1);
+  const auto flags = parse({"--benchmark_repetitions=3"});
+  CHECK(flags.repetitions == 3);
+  CHECK(std::count(flags.rest.begin(), flags.rest.end(), "--benchmark_repetitions=3") == 1);
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const auto parts = p10_of_parts({1, 2, 3, 5, none, 5, 7, 8, 9}, 3);
+  REQUIRE(parts.size() == 3);
+  CHECK(parts[0] == Approx(1.2));
+  CHECK(parts[1] == 5);
+  CHECK(parts[2] == Approx(7.2));
+  CHECK(p10_of_parts({1, 2, 3}, 1).empty());
+  CHECK(p10_of_parts({1, 2}, 3).empty());
+  CHECK(p10_of_parts({1, none, 3}, 3).empty());
 }
 
 TEST_CASE("wrong flags say what was expected") {
