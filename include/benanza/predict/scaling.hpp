@@ -73,6 +73,14 @@ inline std::optional<FlopsPerSecond> peak_for_ridge(const DeviceRecord& record, 
   return declared->second;
 }
 
+/// Of a CPU. Peaks that vendors declare are of one core's highest clock times all cores; how far below that all cores
+/// together stay differs between CPUs by more than what predictions are to tell apart.
+inline std::string not_measured(const DeviceRecord& record, const std::string& what) {
+  return "no " + what + " was measured on " + record.device +
+         ": CPUs do not reach their declared figures, so results of it (--target-results) or `measured` in its record "
+         "are needed";
+}
+
 }  // namespace detail
 
 /// Accelerators scale by multiprocessors and clocks, CPUs by measured peaks; neither scales to the other. A record
@@ -97,9 +105,9 @@ inline std::optional<FlopsPerSecond> peak_for_ridge(const DeviceRecord& record, 
       else if (!peak) rates.reason = "the record of " + record->device + " has no peak of " + name_of_type;
       else made = detail::rates_of_accelerator(*record, *peak);
     } else if (const auto peak = record->measured_peaks.find(type); peak == record->measured_peaks.end()) {
-      rates.reason = "no peak of " + name_of_type + " was measured on " + record->device;
+      rates.reason = detail::not_measured(*record, "peak of " + name_of_type);
     } else if (!record->measured_bandwidth) {
-      rates.reason = "no bandwidth was measured on " + record->device;
+      rates.reason = detail::not_measured(*record, "bandwidth");
     } else {
       made = DeviceRates{
           .bandwidth = record->best_known_bandwidth(), .rate = peak->second.value, .peak = {peak->second.value}};
