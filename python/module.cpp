@@ -121,10 +121,11 @@ BoundReport bound_of(const ModelLayers& model, const Times& times) {
   return times.results.empty() ? measured_bound(model, times) : stored_bound(model, times);
 }
 
-RungName rung_of(const std::string& text) {
+std::optional<RungName> rung_of(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
   for (std::size_t i = 0; i < rung_count; ++i)
-    if (enum_names(RungName{})[i] == text) return static_cast<RungName>(i);
-  throw UsageError("rung: '" + text + "' is not a rung");
+    if (enum_names(RungName{})[i] == *text) return static_cast<RungName>(i);
+  throw UsageError("rung: '" + *text + "' is not a rung");
 }
 
 nb::object layers(const std::filesystem::path& model, const std::optional<std::int64_t>& batch, const Sizes& dims,
@@ -146,7 +147,7 @@ nb::object bound(const std::filesystem::path& model, const std::optional<std::in
 }
 
 nb::object gap(const std::filesystem::path& model, const Files& profile, const std::vector<double>& latency,
-               const std::string& rung, const std::optional<std::int64_t>& batch, const Sizes& dims,
+               const std::optional<std::string>& rung, const std::optional<std::int64_t>& batch, const Sizes& dims,
                const Files& results, const std::vector<std::string>& backends, int threads,
                const std::optional<double>& budget, const std::optional<std::filesystem::path>& database) {
   if (profile.empty() && latency.empty()) throw UsageError("give profile or latency: they say what the engine did");
@@ -251,12 +252,13 @@ fused: the groups of the fused form instead of the nodes.)");
 
 Measures the layers that the database lacks, for `budget` seconds, unless `results` names files or folders of results.)");
   module.def("gap", &gap, "model"_a, nb::kw_only(), "profile"_a = Files{}, "latency"_a = std::vector<double>{},
-             "rung"_a = "library_fused", "batch"_a = nb::none(), "dims"_a = Sizes{}, "results"_a = Files{},
+             "rung"_a = nb::none(), "batch"_a = nb::none(), "dims"_a = Sizes{}, "results"_a = Files{},
              "backends"_a = std::vector<std::string>{}, "threads"_a = 0, "budget"_a = nb::none(),
              "database"_a = nb::none(),
              R"(An engine's run compared with the bounds of its model: what `benanza gap MODEL --json -` writes.
 
-profile: the files of one run of the engine. latency: seconds of whole runs.)");
+profile: the files of one run of the engine. latency: seconds of whole runs. rung: that the engine is compared with, by default
+the headline, library_fused_resident.)");
   module.def("run", &run, "model"_a, "inputs"_a = std::map<std::string, InputArrayOf>{}, nb::kw_only(),
              "batch"_a = nb::none(), "dims"_a = Sizes{}, "backends"_a = std::vector<std::string>{}, "threads"_a = 1,
              "weight_seed"_a = nb::none(),

@@ -41,6 +41,8 @@ std::string disturbed_text(const Gap& gap) {
 
 Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapOptions& options,
               const Timeline& timeline) {
+  const RungName chosen = options.rung.value_or(analysis.headline());
+  const Rung& rung = analysis[chosen];
   Gap gap{.model = analysis.model,
           .file = analysis.file,
           .engine = profile.engine,
@@ -54,12 +56,13 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
           .latency = timeline.latency,
           .latency_uncertainty = uncertainty_of_median(timeline.quiet),
           .latency_of_records = timeline.of_records,
-          .rung = options.rung,
-          .bound = expected(analysis[options.rung]),
+          .rung = chosen,
+          .bound = expected(rung),
+          .floor_share = rung.floor_share,
           .partial = analysis.partial(),
-          .doubt = analysis[options.rung].doubt,
+          .doubt = rung.doubt,
           .warnings = profile.warnings};
-  if (analysis[options.rung].median) gap.bound_uncertainty = analysis[options.rung].uncertainty;
+  if (rung.median) gap.bound_uncertainty = rung.uncertainty;
   if (profile.latencies.size() > 1) {
     gap.p10 = quantile_of(profile.latencies, 0.1);
     gap.p90 = quantile_of(profile.latencies, 0.9);

@@ -40,17 +40,6 @@ constexpr std::string_view assumptions =
                                "direct matrix products, any convolution algorithm, packed weights,\n    free layouts",
                            assumptions_on_processor = "huge pages, one NUMA node, no SMT";
 
-std::string rung_label(RungName name) {
-  std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
-/// Without decimals from 10 % on, since they would say nothing about so rough an estimate.
-std::string plus_minus(double uncertainty) {
-  return fmt::format(" ± {:.{}f} %", uncertainty * 100, uncertainty < 0.0995 ? 1 : 0);
-}
-
 /// `measured 121  free 1    fused: 56 groups`; counts of zero are left out.
 void coverage_line(std::ostream& out, const Analysis& a) {
   const auto count = [](std::string_view name, std::int64_t number, std::string_view in_front) {
@@ -74,7 +63,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     const auto rung_name = static_cast<RungName>(i);
     const Rung& rung = a.rungs[i];
     if (!is_shown(rung_name)) continue;
-    const std::string label = rung_label(rung_name);
+    const std::string label = rung_words(rung_name);
     if (a.analytic && !rung.bound) continue;  // not requested
     if (!rung.bound) {
       out << fmt::format("  {:<23} {:>9}\n", label, "unknown");
@@ -85,19 +74,16 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     if (rung.median) {
       const auto drawn = static_cast<std::size_t>(std::count_if(
           cells.begin(), cells.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-      line += std::string(static_cast<std::size_t>(bar_cells) - drawn, ' ') + plus_minus(rung.uncertainty);
-      if (rung.provisional()) line += " ~";
-      else if (!rung.common_rounds) line += " *";
-      if (rung.saves_multiplications) line += " W";
+      line += std::string(static_cast<std::size_t>(bar_cells) - drawn + 1, ' ') + interval_of(rung) + marks_of(rung);
     }
-    out << (rung_name == RungName::library_fused_resident ? strong(line, options) : line) << '\n';
+    out << (rung_name == a.headline() ? strong(line, options) : line) << '\n';
   }
   out << "  assumed: " << assumptions;
   if (!a.analytic && !a.machine.is_device()) out << ", " << assumptions_on_processor;
   out << '\n';
   for (std::size_t i = 0; i < rung_count; ++i)
     if (a.rungs[i].raised.value > 0)
-      out << fmt::format("  {} was raised by {} to the model floor\n", rung_label(static_cast<RungName>(i)),
+      out << fmt::format("  {} was raised by {} to the model floor\n", rung_words(static_cast<RungName>(i)),
                          time_text(a.rungs[i].raised));
   const bool any_saves =
       std::any_of(a.rungs.begin(), a.rungs.end(), [](const Rung& rung) { return rung.saves_multiplications; });
@@ -105,6 +91,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     out << fmt::format("  direct algorithms alone: at least {}{}\n", time_text(*a.direct_floor),
                        any_saves ? " (plans with W go below)" : "");
   if (any_saves) out << "  W: some plans save multiplications (Winograd, FFT)\n";
+  if (const std::string note = floor_note(a); !note.empty()) out << "  " << note << '\n';
   if (a.quietest && a.quietest->replaced)
     out << fmt::format("  the session of {} was quieter; it no longer counts, as the last two agree\n",
                        a.quietest->started.substr(0, 10));
@@ -147,7 +134,7 @@ void witness_lines(std::ostream& out, const Analysis& a, const Witness& witness,
     out << fmt::format("    {} of the bound is data movement that these layouts avoid\n",
                        time_text(witness.saved_by_orders()));
   std::string line = fmt::format("  {:<23} {:>9}", "witness", time_text(witness.p10));
-  if (std::isfinite(witness.uncertainty)) line += plus_minus(witness.uncertainty);
+  if (std::isfinite(witness.uncertainty)) line += " " + plus_minus(witness.uncertainty);
   if (bound && bound->value > 0) line += fmt::format("  {:.2f} x library fused resident", witness.p10 / *bound);
   out << strong(line, options) << '\n';
   const auto share = [&](Seconds time) {

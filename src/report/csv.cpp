@@ -14,48 +14,71 @@
 
 namespace benanza {
 
-using report::csv_field;
+using report::csv_field, report::ms_field;
 
 namespace {
 
 /// Columns that witnesses add, and empty fields for lines without a witness.
-constexpr std::string_view witness_columns = ",alone_ms,fastest_ms,layer,layout_plan,tightness,reason";
-constexpr std::string_view no_witness_fields = ",,,,,,";
+constexpr std::string_view witness_columns = ",alone_ms,fastest_ms,layer,layout_plan";
+constexpr std::string_view no_witness_fields = ",,,,";
 
-/// A rung, in the columns of rows, with its name in place of a signature. Its status is empty, or `provisional`.
-void write_rung(std::ostream& out, const std::string& model, std::string_view name, Seconds bound,
-                std::optional<Seconds> median, std::string_view status, std::string_view rest) {
-  out << fmt::format("{},rung,{},1,{},,,,{},{},,,,,,{}\n", csv_field(model), name, status, bound.value * 1e3,
-                     median ? fmt::format("{}", median->value * 1e3) : "", rest);
-}
-
-/// The rungs that the table shows.
-void write_rungs(std::ostream& out, const Analysis& a, std::string_view rest) {
-  for (std::size_t i = 0; i < rung_count; ++i)
-    if (const auto name = static_cast<RungName>(i); name != RungName::roofline_memory && a[name].bound)
-      write_rung(out, a.model, enum_names(name)[i], *a[name].bound, a[name].median,
-                 a[name].provisional() ? "provisional" : "", rest);
-}
-
-/// The two rungs of a witness, and its calls in the columns of rows: the nodes take the place of a signature, times are
-/// those in the execution. If there is no witness, one line with the reason.
+/// The calls of a witness in the columns of rows: the nodes take the place of a signature, times are those in the
+/// execution.
 void write_witness(std::ostream& out, const Analysis& a, const Witness& witness) {
-  if (!witness.given()) {
-    out << fmt::format("{},witness,,1,refused,,,,,,,,,,,,,,,,,{}\n", csv_field(a.model), csv_field(witness.refused));
-    return;
-  }
-  std::string tightness;
-  if (const auto& bound = a[RungName::library_fused_resident].bound; bound && !witness.node_by_node) {
-    write_rung(out, a.model, "library_chained", witness.chained(*bound), std::nullopt, "", no_witness_fields);
-    if (bound->value > 0) tightness = fmt::format("{}", witness.p10 / *bound);
-  }
-  write_rung(out, a.model, "witness", witness.p10, witness.median, "", fmt::format(",,,,,{},", tightness));
+  if (!witness.given()) return;
   const auto known = [](Seconds time) { return time.value > 0 ? fmt::format("{}", time.value * 1e3) : ""; };
   for (const auto& call : witness.calls)
-    out << fmt::format("{},witness,{},1,executed,,{},in_place,{},,,,,,,,{},{},{},{},,\n", csv_field(a.model),
+    out << fmt::format("{},witness,{},1,executed,,{},in_place,{},,,,,,,,{},{},{},{}\n", csv_field(a.model),
                        csv_field(fmt::format("{}", fmt::join(call.nodes, " "))), csv_field(call.plan),
                        call.in_place.value * 1e3, known(call.alone), known(call.fastest), csv_field(call.layer),
                        csv_field(call.layout_plan));
+}
+
+/// A line of the rungs of a model.
+struct RungLine {
+  std::string_view name{};
+  std::optional<Seconds> bound{}, median{};
+  std::optional<double> uncertainty{};
+  double floor_share = 0;
+  std::string_view status{};  ///< empty, `partial`, `provisional` or `refused`
+  std::string_view reason{};  ///< of the status
+};
+
+void write_line(std::ostream& out, const Analysis& a, const RungLine& line) {
+  std::string dims;
+  for (const auto& [name, size] : a.dims) dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, size);
+  out << fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(a.model), a.batch, csv_field(dims), line.name,
+                     ms_field(line.bound), ms_field(line.median),
+                     line.uncertainty ? fmt::format("{}", *line.uncertainty) : "", line.floor_share,
+                     line.name == enum_names(RungName{})[static_cast<std::size_t>(a.headline())] ? 1 : 0, line.status,
+                     csv_field(line.reason));
+}
+
+/// The rungs that the table shows.
+void write_rungs(std::ostream& out, const Analysis& a) {
+  for (std::size_t i = 0; i < rung_count; ++i) {
+    const Rung& rung = a.rungs[i];
+    if (static_cast<RungName>(i) == RungName::roofline_memory || !rung.bound) continue;
+    const bool knows_interval = rung.median && !rung.mostly_floor();
+    write_line(out, a,
+               {.name = enum_names(RungName{})[i],
+                .bound = rung.bound,
+                .median = rung.median,
+                .uncertainty = knows_interval ? std::optional(rung.uncertainty) : std::nullopt,
+                .floor_share = rung.floor_share,
+                .status = rung.median && a.partial() ? "partial"
+                          : rung.provisional()       ? "provisional"
+                                                     : "",
+                .reason = rung.doubt});
+  }
+}
+
+/// The two rungs of a witness, or why there is none.
+void write_witness_rungs(std::ostream& out, const Analysis& a, const Witness& witness) {
+  if (!witness.given()) return write_line(out, a, {.name = "witness", .status = "refused", .reason = witness.refused});
+  if (const auto& bound = a[RungName::library_fused_resident].bound; bound && !witness.node_by_node)
+    write_line(out, a, {.name = "library_chained", .bound = witness.chained(*bound)});
+  write_line(out, a, {.name = "witness", .bound = witness.p10, .median = witness.median});
 }
 
 }  // namespace
@@ -79,9 +102,16 @@ void write_csv(std::ostream& out, const BoundReport& report) {
                          row.cost.flops.value, row.cost.bytes().value, row.critical ? 1 : 0,
                          measured && row.chosen->noisy ? 1 : 0, measured && row.chosen->contended ? 1 : 0, rest);
     }
-    write_rungs(out, model, rest);
   }
   for (std::size_t i = 0; i < report.witnesses.size(); ++i) write_witness(out, report.models[i], report.witnesses[i]);
+}
+
+void write_rungs_csv(std::ostream& out, const BoundReport& report) {
+  out << "model,batch,dims,rung,bound_ms,median_ms,uncertainty,floor_share,headline,status,reason\n";
+  for (std::size_t i = 0; i < report.models.size(); ++i) {
+    write_rungs(out, report.models[i]);
+    if (i < report.witnesses.size()) write_witness_rungs(out, report.models[i], report.witnesses[i]);
+  }
 }
 
 void write_csv(std::ostream& out, const PlansReport& report) {

@@ -11,7 +11,7 @@ namespace benanza {
 
 namespace {
 
-using report::csv_field;
+using report::csv_field, report::ms_field;
 
 std::string number_field(std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; }
 
@@ -86,25 +86,29 @@ void write_csv(std::ostream& out, const DbMerge& report) {
 }
 
 void write_csv(std::ostream& out, const DbDiff& report) {
-  out << "kind,name,cache,verdict,change,noise,before_p10_ms,after_p10_ms,before_median_ms,after_median_ms,before_plan,"
-         "after_plan,reason,kernels_gone,kernels_new,provisional\n";
-  for (const auto& model : report.diff.models)
-    for (const auto& rung : model.rungs) {
-      const auto ms = [](const std::optional<Seconds>& time) { return time ? number_field(time->value * 1e3) : ""; };
-      out << fmt::format("model,{},{},{},{},{},{},{},{},{},,,{},,,{}\n", csv_field(model.model),
-                         enum_names(RungName{})[static_cast<std::size_t>(rung.rung)], verdict(rung.comparison),
-                         number_field(rung.comparison.change), rung.comparison.noise, ms(rung.before.bound),
-                         ms(rung.after.bound), ms(rung.before.median), ms(rung.after.median),
-                         csv_field(rung.comparison.reason), provisional_sides(rung));
-    }
+  out << "signature,cache,verdict,change,noise,before_p10_ms,after_p10_ms,before_median_ms,after_median_ms,"
+         "before_plan,after_plan,reason,kernels_gone,kernels_new\n";
   for (const auto& layer : report.diff.layers)
-    out << fmt::format("layer,{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", csv_field(layer.signature),
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature),
                        enum_names(CacheState{})[static_cast<std::size_t>(layer.cache)], verdict(layer.comparison),
                        number_field(layer.comparison.change), layer.comparison.noise, p10_ms(layer.before),
                        p10_ms(layer.after), median_ms(layer.before), median_ms(layer.after),
                        csv_field(plan(layer.before)), csv_field(plan(layer.after)), csv_field(layer.comparison.reason),
                        csv_field(layer.kernels ? kernels_text(layer.kernels->gone) : ""),
                        csv_field(layer.kernels ? kernels_text(layer.kernels->added) : ""));
+}
+
+void write_rungs_csv(std::ostream& out, const DbDiff& report) {
+  out << "model,rung,verdict,change,noise,before_p10_ms,after_p10_ms,before_median_ms,after_median_ms,headline,reason,"
+         "provisional\n";
+  for (const auto& model : report.diff.models)
+    for (const auto& rung : model.rungs)
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(model.model),
+                         enum_names(RungName{})[static_cast<std::size_t>(rung.rung)], verdict(rung.comparison),
+                         number_field(rung.comparison.change), rung.comparison.noise, ms_field(rung.before.bound),
+                         ms_field(rung.after.bound), ms_field(rung.before.median), ms_field(rung.after.median),
+                         rung.rung == model.headline ? 1 : 0, csv_field(rung.comparison.reason),
+                         provisional_sides(rung));
 }
 
 }  // namespace benanza

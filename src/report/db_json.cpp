@@ -117,7 +117,9 @@ void write_json(std::ostream& out, const DbDiff& report) {
       add_comparison(entry, rung.comparison);
       rungs[std::string(enum_names(RungName{})[static_cast<std::size_t>(rung.rung)])] = std::move(entry);
     }
-    models.push_back({{"model", model.model}, {"rungs", std::move(rungs)}});
+    models.push_back({{"model", model.model},
+                      {"headline", enum_names(RungName{})[static_cast<std::size_t>(model.headline)]},
+                      {"rungs", std::move(rungs)}});
   }
   for (const auto& layer : report.diff.layers) {
     Json entry{{"signature", layer.signature},

@@ -5,7 +5,7 @@
 //   after   results/new: A machine, onednn 3.3.0 (1 run)
 //
 //   model                rung                      before      after   change    noise  verdict
-//   resnet50             library_fused            61.4 ms    65.3 ms   +6.4 %    0.9 %  slower
+//   resnet50             library fused            61.4 ms    65.3 ms   +6.4 %    0.9 %  slower
 //
 //   layers: 3 slower, 2 faster, 1 unknown, 40 same (changes up to 3 % count as same)
 //   verdict   change   noise     before      after  layer
@@ -14,8 +14,8 @@
 //              643 us, 3136x1x1 blocks of 128x1x1, 128 registers, 16.4 kB shared
 //            + volta_scudnn_128x128_relu_interior_nn_v1
 //              690 us, 1568x1x1 blocks of 256x1x1, 128 registers, 24.6 kB shared
-#include "format.hpp"
 #include "kernels.hpp"
+#include "table_parts.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/db_report.hpp>
 
@@ -183,11 +183,12 @@ void write_table(std::ostream& out, const DbDiff& report, const TableOptions& op
       const auto time = [](const Rung& side) {
         return (side.median ? time_text(*side.median) : "-") + (side.provisional() ? " ~" : "");
       };
-      out << fmt::format("{:<28} {:<22} {:>10} {:>10} {:>9} {:>8}  {}{}\n", clipped(model.model, 28),
-                         enum_names(RungName{})[static_cast<std::size_t>(rung.rung)], time(rung.before),
-                         time(rung.after), change_text(rung.comparison), noise_text(rung.comparison),
-                         verdict_text(rung.comparison),
-                         rung.comparison.reason.empty() ? "" : ": " + clipped(rung.comparison.reason, 200));
+      const std::string line =
+          fmt::format("{:<28} {:<22} {:>10} {:>10} {:>9} {:>8}  {}{}", clipped(model.model, 28), rung_words(rung.rung),
+                      time(rung.before), time(rung.after), change_text(rung.comparison), noise_text(rung.comparison),
+                      verdict_text(rung.comparison),
+                      rung.comparison.reason.empty() ? "" : ": " + clipped(rung.comparison.reason, 200));
+      out << (rung.rung == model.headline ? strong(line, options) : line) << '\n';
     }
 
   if (const std::string why = doubt_of(report.diff.models); !why.empty())

@@ -66,6 +66,8 @@ std::string csv_field(std::string_view name) {
   return quoted + '"';
 }
 
+std::string ms_field(std::optional<Seconds> time) { return time ? fmt::format("{}", time->value * 1e3) : ""; }
+
 std::string dot_text(std::string_view text, std::size_t width) {
   std::string result;
   for (const char c : clipped(text, width)) {

@@ -4,6 +4,7 @@
 
 #include <benanza/model/units.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ namespace benanza::report {
 [[nodiscard]] std::string clipped(std::string_view text, std::size_t width);
 /// A CSV field, quoted if RFC 4180 requires it.
 [[nodiscard]] std::string csv_field(std::string_view text);
+/// Milliseconds as a CSV field; empty for no time.
+[[nodiscard]] std::string ms_field(std::optional<Seconds> time);
 /// Text inside a quoted string of the dot language: quotes and backslashes are escaped, control characters become `?`.
 [[nodiscard]] std::string dot_text(std::string_view text, std::size_t width);
 [[nodiscard]] std::string thousands(std::int64_t value);

@@ -30,12 +30,28 @@ void write_csv(std::ostream& out, const GapReport& report) {
   for (const auto& name : gap.not_found)
     out << fmt::format("{},,,,,,,nothing,{},{},,,,,\n", csv_field(gap.model),
                        enum_names(Cause{})[static_cast<std::size_t>(Cause::not_in_profile)], csv_field(name));
+}
+
+void write_rungs_csv(std::ostream& out, const GapReport& report) {
+  const Gap& gap = report.gap;
+  const auto line = [&](std::string_view name, std::optional<Seconds> time, std::optional<double> ratio,
+                        std::optional<Seconds> distance, bool compared, std::string_view reason) {
+    out << fmt::format("{},{},{},{},{},{},{}\n", report::csv_field(gap.model), name, report::ms_field(time),
+                       ratio ? fmt::format("{}", *ratio) : "", report::ms_field(distance), compared ? 1 : 0,
+                       report::csv_field(reason));
+  };
+  out << "model,rung,median_ms,ratio,gap_ms,compared,reason\n";
+  line("measured", gap.latency, std::nullopt, std::nullopt, false, gap.outside);
+  for (const RungRatio& each : gap.ratios)
+    if (each.bound && each.rung != RungName::roofline_memory)
+      line(enum_names(RungName{})[static_cast<std::size_t>(each.rung)], each.bound, each.ratio, each.gap,
+           each.rung == gap.rung, "");
   if (report.bound.witnesses.empty()) return;
   const Witness& witness = report.bound.witnesses.front();
-  if (witness.given())
-    out << fmt::format("{},witness,,,,,{},executed,,,{},,,,\n", csv_field(gap.model), witness.median.value * 1e3,
-                       gap.latency ? fmt::format("{}", gap.latency->value * 1e3) : "");
-  else out << fmt::format("{},witness,,,,,,refused,{},,,,,,\n", csv_field(gap.model), csv_field(witness.refused));
+  if (!witness.given()) return line("witness", std::nullopt, std::nullopt, std::nullopt, false, witness.refused);
+  const bool known = gap.latency && gap.latency->value > 0;
+  line("witness", witness.median, known ? std::optional(witness.median / *gap.latency) : std::nullopt,
+       known ? std::optional(*gap.latency - witness.median) : std::nullopt, false, "");
 }
 
 }  // namespace benanza

@@ -293,6 +293,7 @@ Json gap_json(const GapReport& report) {
                             {"records", use.records},
                             {"of_records", use.of_records}};
   if (!gap.doubt.empty()) result["provisional"] = gap.doubt;
+  if (gap.floor_share > 0) result["floor_share"] = number(gap.floor_share);
   if (!gap.phases.empty()) result["phases"] = phases_json(gap);
   result["by_library"] = libraries_json(gap);
   result["between_library_calls"] = between_json(report.profile);

@@ -20,6 +20,7 @@
 #include "format.hpp"
 #include "library_calls.hpp"
 #include "short_kernel_name.hpp"
+#include "table_parts.hpp"
 #include "tensor_cores.hpp"
 #include <benanza/report/gap_report.hpp>
 #include <benanza/report/text.hpp>
@@ -39,12 +40,6 @@ namespace {
 using namespace report;
 
 constexpr std::size_t findings_that_matter = 10, least_shown = 5;
-
-std::string plain(RungName name) {
-  std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
 
 /// The unit of which all times of a profile are multiples, that is, its clock's ticks; 0 if there is no such unit.
 Seconds resolution_of(const EngineProfile& profile) {
@@ -120,6 +115,9 @@ class Table {
                 report_.bound.machine.is_device() ? "" : ", " + plural(static_cast<std::size_t>(a.threads), "thread"),
                 clipped(report_.bound.machine.device, 60));
     if (gap_.partial) prose("partial: the bound lacks layers (benanza bound names them), so the gap is too large");
+    if (const double share = gap_.floor_share; share > most_floor_share)
+      prose(fmt::format("{:.0f} % of the bound is floors of layers without a time: the gap is at most this",
+                        100 * share));
     if (!gap_.doubt.empty()) prose("the bound is provisional: " + gap_.doubt + "; benanza bound refines it");
   }
 
@@ -177,7 +175,7 @@ class Table {
     const auto line = [&](RungName name) {
       const RungRatio& ratio = gap_.ratio(name);
       if (!ratio.bound) return;
-      std::string text = fmt::format("{:<28}{:>10}", plain(name), time_text(*ratio.bound));
+      std::string text = fmt::format("{:<28}{:>10}", rung_words(name), time_text(*ratio.bound));
       if (name == gap_.rung) text = strong(text);
       if (ratio.ratio && ratio.bound->value > 0) {
         text += fmt::format("   ratio {:.2f}", *ratio.ratio);

@@ -204,7 +204,8 @@ Json sweeps_json(const std::vector<Sweep>& sweeps) {
       points.push_back({{"value", point.value},
                         {"latency_ms", ms(point.latency)},
                         {"bound_ms", ms(point.bound)},
-                        {"uncertainty", number(point.uncertainty)},
+                        {"uncertainty", point.floor_share > most_floor_share ? Json() : number(point.uncertainty)},
+                        {"floor_share", number(point.floor_share)},
                         {"model_floor_ms", ms(point.model_floor)},
                         {"throughput_per_s", point.throughput ? number(*point.throughput) : Json(nullptr)},
                         {"partial", point.partial},
@@ -238,14 +239,15 @@ Json floor_exceptions_json(const Analysis& a) {
 Json summary_json(const Analysis& a) {
   // Rungs that this program does not measure are null: an unknown rung is never 0.
   Json bounds = Json::object(), medians = Json::object(), uncertainty = Json::object(), raised = Json::object();
-  Json saving = Json::array(), provisional = Json::object();
+  Json saving = Json::array(), provisional = Json::object(), floor_share = Json::object();
   for (std::size_t i = 0; i < rung_count; ++i) {
     const std::string key(enum_names(RungName{})[i]);
     const Rung& rung = a.rungs[i];
     bounds[key] = ms(rung.bound);
     if (!rung.median) continue;
     medians[key] = ms(rung.median);
-    uncertainty[key] = number(rung.uncertainty);
+    if (!rung.mostly_floor()) uncertainty[key] = number(rung.uncertainty);
+    if (rung.floor_share > 0) floor_share[key] = number(rung.floor_share);
     if (rung.raised.value > 0) raised[key] = ms(rung.raised);
     if (rung.saves_multiplications) saving.push_back(key);
     if (rung.provisional()) provisional[key] = rung.doubt;
@@ -279,6 +281,7 @@ Json summary_json(const Analysis& a) {
   if (!a.ended.empty()) summary["ended_plans"] = ended_json(a.ended);
   if (a.quietest) summary["quietest_session"] = quietest_json(*a.quietest);
   if (!provisional.empty()) summary["provisional"] = std::move(provisional);
+  if (!floor_share.empty()) summary["floor_share"] = std::move(floor_share);
   if (!saving.empty()) summary["saves_multiplications"] = std::move(saving);
   if (!a.floor_exceptions.empty()) summary["floor_exceptions"] = floor_exceptions_json(a);
   return summary;

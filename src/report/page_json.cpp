@@ -165,7 +165,7 @@ Json model_json(const Analysis& a, Texts& texts) {
   for (const auto& row : a.rows) rows.push_back(row_json(row, texts));
   for (const auto& graph : a.graphs)
     graphs[std::string(enum_names(graph.form)[static_cast<std::size_t>(graph.form)])] = graph_json(graph, texts);
-  result["headline"] = enum_names(RungName{})[static_cast<std::size_t>(headline(a))];
+  result["headline"] = enum_names(RungName{})[static_cast<std::size_t>(a.headline())];
   result["ceilings"] = ceilings_json(a.ceilings);
   result["rows"] = rows;
   result["graphs"] = graphs;

@@ -10,13 +10,12 @@ namespace benanza {
 
 namespace {
 
-std::string ms_field(std::optional<Seconds> time) { return time ? fmt::format("{}", time->value * 1e3) : ""; }
 std::string number_field(std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; }
 
 }  // namespace
 
 void write_csv(std::ostream& out, const Study& study) {
-  using report::csv_field;
+  using report::csv_field, report::ms_field;
   out << "model,device,framework,batch,type,latency_ms,latency_min_ms,latency_max_ms,source,missing_layers,advised_ms";
   for (const auto name : enum_names(RungName{})) out << ',' << name << "_ms";
   for (const auto name : enum_names(RungName{})) out << ",ratio_" << name;

@@ -24,6 +24,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -51,14 +52,25 @@ std::string name_of(Optimization what) {
   return text;
 }
 
-constexpr std::array shown_ratios{std::pair{RungName::library, "sequential"},
-                                  std::pair{RungName::library_parallel, "parallel"},
-                                  std::pair{RungName::library_fused, "fused"}};
+struct ShownRung {
+  RungName rung{};
+  std::string_view title{};
+};
+
+/// The paper's two rungs, and the headline as far as all rows with fused calls have it.
+std::array<ShownRung, 3> shown_rungs(const Study& study) {
+  const bool has_headline = std::none_of(study.rows.begin(), study.rows.end(), [](const StudyRow& row) {
+    return rung_of(row.rungs, RungName::library_fused) && !rung_of(row.rungs, RungName::library_fused_resident);
+  });
+  return {ShownRung{RungName::library, "sequential"}, ShownRung{RungName::library_parallel, "parallel"},
+          has_headline ? ShownRung{RungName::library_fused_resident, "headline"}
+                       : ShownRung{RungName::library_fused, "fused"}};
+}
 
 class StudyTable {
  public:
   StudyTable(std::ostream& out, const Study& study, const TableOptions& options)
-      : out_(out), study_(study), options_(options) {}
+      : out_(out), study_(study), options_(options), shown_ratios_(shown_rungs(study)) {}
 
   void write() {
     head();
@@ -115,7 +127,7 @@ class StudyTable {
       if (!any)
         out_ << '\n'
              << strong(fmt::format("{:<19} {:>7}  {:<17} {:<17} {}", "bound / measured", "models", "sequential",
-                                   "parallel", "fused"))
+                                   "parallel", shown_ratios_.back().title))
              << '\n';
       any = true;
       const std::string place = fmt::format("{}, batch {}", each.device, each.batch);
@@ -123,7 +135,7 @@ class StudyTable {
       group = place;
       const auto line = [&](const std::string& title, const auto& choose) {
         std::string text = fmt::format("  {:<17} {:>7} ", clipped(title, 17), choose(each)->count);
-        for (const auto& [rung, word] : shown_ratios) {
+        for (const auto& [rung, word] : shown_ratios_) {
           const StudyMean* found = mean(each, quantity_of(rung));
           const GeometricMean* value = found ? choose(*found) : nullptr;
           const bool of_all = value && value->count == choose(each)->count;
@@ -200,11 +212,11 @@ class StudyTable {
         out_ << '\n'
              << clipped(place, 78) << '\n'
              << strong(fmt::format("{:<22} {:>9} {:>10} {:>6} {:>9} {:>6} {:>9} {:>6}", "model", "measured",
-                                   "sequential", "ratio", "parallel", "ratio", "fused", "ratio"))
+                                   "sequential", "ratio", "parallel", "ratio", shown_ratios_.back().title, "ratio"))
              << '\n';
       group = place;
       std::string line = fmt::format("{:<22} {:>9}", clipped(row.model, 22), time_or_nothing(row.latency));
-      for (const auto& [rung, word] : shown_ratios)
+      for (const auto& [rung, word] : shown_ratios_)
         line +=
             fmt::format(" {:>{}} {:>6}", time_or_nothing(rung_of(row.rungs, rung)), rung == RungName::library ? 10 : 9,
                         row.ratio(rung) ? fmt::format("{:.3f}", *row.ratio(rung)) : "");
@@ -239,6 +251,7 @@ class StudyTable {
   std::ostream& out_;
   const Study& study_;
   const TableOptions& options_;
+  std::array<ShownRung, 3> shown_ratios_;
 };
 
 }  // namespace

@@ -38,6 +38,37 @@ namespace benanza::report {
   return is_name ? name_line(text, options, indent) : paragraph(text, width_of(options), indent);
 }
 
+/// `library fused resident`
+[[nodiscard]] inline std::string rung_words(RungName name) {
+  std::string text(enum_names(name)[static_cast<std::size_t>(name)]);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+/// `± 3.6 %`, without decimals from 10 % on, since they would say nothing about so rough an estimate.
+[[nodiscard]] inline std::string plus_minus(double uncertainty) {
+  return fmt::format("± {:.{}f} %", uncertainty * 100, uncertainty < 0.0995 ? 1 : 0);
+}
+
+/// The interval of a measured rung, or how much of it is floors if that is much: `± 3.6 %`, `F 95 %`.
+[[nodiscard]] inline std::string interval_of(const Rung& rung) {
+  return rung.mostly_floor() ? fmt::format("F {:.0f} %", 100 * rung.floor_share) : plus_minus(rung.uncertainty);
+}
+
+/// The marks behind the interval of a measured rung, each after a space: ` ~ W`.
+[[nodiscard]] inline std::string marks_of(const Rung& rung) {
+  return std::string(rung.provisional()   ? " ~"
+                     : rung.common_rounds ? ""
+                                          : " *") +
+         (rung.saves_multiplications ? " W" : "");
+}
+
+/// Explains `F` in one line without an end; empty if no rung has this mark.
+[[nodiscard]] inline std::string floor_note(const Analysis& a) {
+  const bool any = std::any_of(a.rungs.begin(), a.rungs.end(), [](const Rung& rung) { return rung.mostly_floor(); });
+  return any ? "F: share of floors of layers without a time; the interval is unknown" : "";
+}
+
 /// `batch 8, sequence 128`
 [[nodiscard]] inline std::string sizes(std::int64_t batch, const std::map<std::string, std::int64_t>& dims) {
   std::string text = fmt::format("batch {}", batch);

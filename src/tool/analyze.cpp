@@ -118,8 +118,10 @@ void add_analyze(CLI::App& app, int& exit_code) {
                    "the most threads an engine would use (default: the machine's cores)")
       ->type_name("N")
       ->check(positive_number());
-  command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most this")
-      ->type_name("RUNG=12ms")
+  command
+      ->add_option("--assert-latency", options->assertions,
+                   "fails with exit code 4 unless the rung (default: the headline) is at most this")
+      ->type_name("[RUNG=]12ms")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--plans", options->plans, "shows every candidate of each layer, or why it is excluded");

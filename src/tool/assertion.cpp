@@ -9,6 +9,8 @@ namespace benanza::tool {
 
 Assertion parse_assertion(const std::string& text) {
   const auto at = text.find('=');
+  const bool is_time = !text.empty() && text.front() >= '0' && text.front() <= '9';
+  if (is_time) return {std::nullopt, detail::parse_duration(text)};
   const std::string wanted = text.substr(0, at);
   std::string known;
   for (std::size_t i = 0; i < rung_count; ++i) {
@@ -17,18 +19,21 @@ Assertion parse_assertion(const std::string& text) {
       return {static_cast<RungName>(i), detail::parse_duration(text.substr(at + 1))};
     known += (i ? ", " : "") + std::string(rung);
   }
-  throw UsageError("--assert-latency: '" + text + "', expected RUNG=TIME with one of " + known);
+  throw UsageError("--assert-latency: '" + text + "', expected TIME or RUNG=TIME with one of " + known);
 }
 
 bool hold(const std::vector<Assertion>& assertions, const std::vector<Analysis>& models, bool take_provisional) {
   bool all = true;
   for (const auto& model : models)
     for (const auto& assertion : assertions) {
-      const auto rung = enum_names(assertion.rung)[static_cast<std::size_t>(assertion.rung)];
-      const Rung& found = model[assertion.rung];
+      const RungName asserted = assertion.rung.value_or(model.headline());
+      const auto rung = enum_names(asserted)[static_cast<std::size_t>(asserted)];
+      const Rung& found = model[asserted];
       std::string why;
       if (!found.bound) why = "is not known";
       else if (model.partial()) why = "is partial";
+      else if (found.mostly_floor())
+        why = fmt::format("is not known: {:.0f} % of it is floors of layers without a time", 100 * found.floor_share);
       else if (found.provisional() && !take_provisional) why = "is provisional (" + found.doubt + ")";
       else if (*found.bound > assertion.limit) why = fmt::format("is {:.6g} ms", found.bound->value * 1e3);
       if (why.empty()) continue;

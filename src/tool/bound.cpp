@@ -170,8 +170,10 @@ void add_bound(CLI::App& app, int& exit_code) {
                    "time to spend on measuring (default: 45s for one model, 36s for each of several, more for one of "
                    "some 100 GMAC)")
       ->type_name("60s");
-  command->add_option("--assert-latency", options->assertions, "fails with exit code 4 unless the rung is at most this")
-      ->type_name("RUNG=12ms")
+  command
+      ->add_option("--assert-latency", options->assertions,
+                   "fails with exit code 4 unless the rung (default: the headline) is at most this")
+      ->type_name("[RUNG=]12ms")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--repeat", options->repeat,

@@ -153,13 +153,15 @@ void add_db_diff(CLI::App& db, int& exit_code) {
       ->type_name("N")
       ->check(positive_number());
   command
-      ->add_option("--fail-on", options->fail_on, "exit code 4 if a model (without models: a layer) has this verdict")
+      ->add_option("--fail-on", options->fail_on,
+                   "exit code 4 if the headline of a model (without models: a layer) has this verdict")
       ->type_name("VERDICT,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"slower", "unknown", "faster", "same"}));
   add_tolerance(*command, options->tolerance_percent);
   options->output.add_to(*command);
+  options->output.add_rungs_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

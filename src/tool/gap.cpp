@@ -41,7 +41,7 @@ struct GapCommand {
   OutputOptions output{};
   std::vector<std::string> profiles{}, latencies{}, results{}, types{};
   std::string rules{}, device{};
-  std::string rung{enum_names(RungName{})[static_cast<std::size_t>(RungName::library_fused)]};
+  std::string rung{};  ///< empty: the headline
   std::string budget{};
   WitnessFlags witness{};
   std::optional<std::int64_t> warm_ups{}, passes{};
@@ -50,7 +50,8 @@ struct GapCommand {
   bool require_complete = false, take_provisional = false;
 };
 
-RungName rung_of(const std::string& text) {
+std::optional<RungName> rung_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
   std::string known;
   for (std::size_t i = 0; i < rung_count; ++i) {
     const auto name = static_cast<RungName>(i);
@@ -154,14 +155,12 @@ ModelOptions sized_by(const GapCommand& options, const EngineProfile& profile) {
 
 /// By the accounting of the original Benanza. Its database holds single calls, each with its launch, which shows totals
 /// and algorithms, but not what a layer costs between others.
-void compare_2019(const GapCommand& options, bool has_rung, GapReport& report) {
+void compare_2019(const GapCommand& options, GapReport& report) {
   const Results2019 results = load_results_2019(options.results, options.device);
   const Graph graph = the_one(load_graphs(sized_by(options, report.profile), options.output.quiet));
   auto [analysis, warnings] = analyze_2019(graph, results);
   const AlgorithmFindings2019 found = find_slower_algorithms(report.profile.calls, results);
-  GapOptions gap_options{.rung = rung_of(options.rung), .algorithms = choices_of(found, analysis)};
-  if (!has_rung && !analysis[gap_options.rung].bound)
-    gap_options.rung = RungName::library;  // a table has no fused form
+  const GapOptions gap_options{.rung = rung_of(options.rung), .algorithms = choices_of(found, analysis)};
   report.bound = {.machine = {.device = results.device},
                   .backends = results.backends,
                   .models = {std::move(analysis)},
@@ -176,16 +175,17 @@ void compare_2019(const GapCommand& options, bool has_rung, GapReport& report) {
   report.gap = compare(report.bound.models.front(), make_model_layers(graph), report.profile, gap_options);
 }
 
-/// Whether measured / library_fused is at most `most`; reports on stderr why it is not.
+/// Whether measured / bound is at most `most`; reports on stderr why it is not.
 bool holds_ratio(const Gap& gap, double most, bool take_provisional) {
-  const RungRatio& fused = gap.ratio(RungName::library_fused);
+  const RungRatio& compared = gap.ratio(gap.rung);
+  const std::string rung(enum_names(gap.rung)[static_cast<std::size_t>(gap.rung)]);
   std::string why;
-  if (!gap.latency || !fused.ratio || *fused.ratio <= 0) why = "measured / library_fused is not known";
-  else if (gap.partial) why = "library_fused is partial";
-  else if (!gap.doubt.empty() && !take_provisional) why = "library_fused is provisional (" + gap.doubt + ")";
+  if (!gap.latency || !compared.ratio || *compared.ratio <= 0) why = "measured / " + rung + " is not known";
+  else if (gap.partial) why = rung + " is partial";
+  else if (!gap.doubt.empty() && !take_provisional) why = rung + " is provisional (" + gap.doubt + ")";
   else if (gap.incomplete) why = "layers are in no record, and the latency is the sum of records";
   else if (!gap.outside.empty()) why = gap.outside;
-  else if (1 / *fused.ratio > most) why = fmt::format("measured / library_fused is {:.4g}", 1 / *fused.ratio);
+  else if (1 / *compared.ratio > most) why = fmt::format("measured / {} is {:.4g}", rung, 1 / *compared.ratio);
   if (why.empty()) return true;
   fmt::print(stderr, "benanza: {}: {}, asserted at most {:.4g}\n", gap.model, why, most);
   return false;
@@ -208,7 +208,7 @@ int run(const GapCommand& options, const CLI::App& command) {
   GapOptions gap_options{.rung = rung_of(options.rung)};
   GapReport report{.profile = profile_of(options)};
   if (!options.rules.empty()) {
-    compare_2019(options, command.count("--rung") > 0, report);
+    compare_2019(options, report);
     emit(report, options.output);
     return verdict(options, report.gap);
   }
@@ -283,9 +283,9 @@ void add_gap(CLI::App& app, int& exit_code) {
       ->check(positive_number());
   command
       ->add_option("--rung", options->rung,
-                   "the bound that the gap is measured against (with --rules 2019: library, if no fused one is known)")
-      ->type_name("RUNG")
-      ->capture_default_str();
+                   "the rung that the engine is compared with (default: the headline, library_fused_resident; if it is "
+                   "not known, library_fused or library)")
+      ->type_name("RUNG");
   command
       ->add_option("--what-if", options->types,
                    "other arithmetic types to compare with (default: those whose peak was measured)")
@@ -318,7 +318,7 @@ void add_gap(CLI::App& app, int& exit_code) {
   options->witness.add_to(*command);
   command
       ->add_option("--assert-ratio", options->most_ratio,
-                   "fails with exit code 4 unless measured / library_fused is at most this")
+                   "fails with exit code 4 unless measured / bound (--rung) is at most this")
       ->type_name("1.3")
       ->check(positive_number());
   command->add_flag("--require-complete", options->require_complete,

@@ -38,7 +38,7 @@ namespace {
 
 /// `library fused resident 28.7 ms ~`
 std::string headline_text(const Analysis& analysis) {
-  const RungName rung = headline(analysis);
+  const RungName rung = analysis.headline();
   if (!analysis[rung].bound) return {};
   std::string name(enum_names(rung)[static_cast<std::size_t>(rung)]);
   std::replace(name.begin(), name.end(), '_', ' ');

@@ -195,7 +195,6 @@ std::vector<MemoryWhatIf> what_ifs(const Graph& graph, const Setting& asked, con
 struct TimesOf {
   ResultDatabase results{};
   AnalysisOptions analysis{};
-  RungName rung = RungName::library_fused_resident;
   std::string text{};
   std::optional<Bytes> memory{};  ///< memory of that machine, if known
   std::string device{};
@@ -210,7 +209,6 @@ std::optional<TimesOf> times_of(const MemoryCommand& options) {
     made.text = "the roofline of " + made.device + ", declared by " + options.machine;
     made.memory = run.machine.memory;
     made.analysis = {.threads = 1, .analytic = true, .direct = true};
-    made.rung = RungName::roofline;
     made.results.add(std::move(run));
     return made;
   }
@@ -230,7 +228,9 @@ struct Timed {
 Timed time_of(const Graph& graph, const TimesOf& times) {
   Timed timed;
   const Analysis analysis = analyze_model(make_model_layers(graph), times.results, times.analysis);
-  if (times.analysis.analytic || !analysis.partial()) timed.latency = analysis[times.rung].bound;
+  if (times.analysis.analytic) timed.latency = analysis[RungName::roofline].bound;
+  else if (const Rung& rung = analysis[analysis.headline()]; !analysis.partial() && !rung.mostly_floor())
+    timed.latency = rung.bound;
   for (const auto& row : analysis.rows)
     if (row.chosen) timed.workspaces[row.signature] = static_cast<double>(row.chosen->workspace_bytes);
   return timed;

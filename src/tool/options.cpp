@@ -321,6 +321,7 @@ void OutputOptions::add_to(CLI::App& app) {
   const HelpGroup group(app, "Reports");
   app.add_option("--json", json, "writes JSON; - replaces the table on stdout")->type_name("FILE");
   app.add_option("--csv", csv, "writes CSV; - replaces the table on stdout")->type_name("FILE");
+  app.add_option("--md", md, "writes tables in GitHub's Markdown; - replaces the table on stdout")->type_name("FILE");
   app.add_flag("-a,--all", all, "every row, not only those that matter");
   app.add_flag("-q,--quiet", quiet, "no progress and no warnings");
 }
@@ -330,7 +331,13 @@ void OutputOptions::add_page_to(CLI::App& app) {
   app.add_option("--html", html, "writes one self-contained page")->type_name("FILE");
 }
 
+void OutputOptions::add_rungs_to(CLI::App& app) {
+  const HelpGroup group(app, "Reports");
+  app.add_option("--csv-rungs", csv_rungs, "writes the rungs as CSV (--csv has the layers)")->type_name("FILE");
+}
+
 void OutputOptions::add_pictures_to(CLI::App& app) {
+  add_rungs_to(app);
   add_page_to(app);
   const HelpGroup group(app, "Reports");
   app.add_option("--dot", dot, "writes the fused layer graph for graphviz, critical path in colour")->type_name("FILE");

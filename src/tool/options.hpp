@@ -98,18 +98,20 @@ struct MeasuringOptions {
 
 /// Where to write the answer.
 struct OutputOptions {
-  std::string json{}, csv{};           ///< file, `-` for stdout, empty for none
-  std::string html{}, dot{}, trace{};  ///< the same
+  std::string json{}, csv{}, md{};                  ///< file, `-` for stdout, empty for none
+  std::string csv_rungs{}, html{}, dot{}, trace{};  ///< the same
   bool all = false;
   bool quiet = false;
 
   void add_to(CLI::App& app);
   /// `--html`, for reports with a page alone.
   void add_page_to(CLI::App& app);
-  /// Adds the page and the pictures of bounds.
+  /// `--csv-rungs`, for reports with rungs.
+  void add_rungs_to(CLI::App& app);
+  /// Adds the rungs, the page and the pictures of bounds.
   void add_pictures_to(CLI::App& app);
   /// All output files, including empty names.
-  [[nodiscard]] std::vector<std::string> files() const { return {json, csv, html, dot, trace}; }
+  [[nodiscard]] std::vector<std::string> files() const { return {json, csv, md, csv_rungs, html, dot, trace}; }
 };
 
 }  // namespace benanza::tool

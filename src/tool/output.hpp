@@ -44,11 +44,24 @@ void write_to(const std::string& file, Write write) {
   write_whole(file, std::move(out).str());
 }
 
-/// Every report has a table, JSON and CSV; pictures are only written for reports that have them.
+/// Every report has a table, JSON, CSV and Markdown; rungs and pictures are only written for reports that have them.
 template <class Report>
 void emit(const Report& report, const OutputOptions& options) {
   if (!options.json.empty()) write_to(options.json, [&](std::ostream& out) { write_json(out, report); });
   if (!options.csv.empty()) write_to(options.csv, [&](std::ostream& out) { write_csv(out, report); });
+  const TableOptions table{.all = options.all, .color = terminal::colors(), .width = terminal::width()};
+  if (!options.md.empty())
+    write_to(options.md, [&](std::ostream& out) {
+      if constexpr (requires { write_markdown(out, report, table); }) write_markdown(out, report, table);
+      else {
+        std::ostringstream csv;
+        write_csv(csv, report);
+        out << markdown_of_csv(std::move(csv).str());
+      }
+    });
+  if constexpr (requires(std::ostream & out) { write_rungs_csv(out, report); })
+    if (!options.csv_rungs.empty())
+      write_to(options.csv_rungs, [&](std::ostream& out) { write_rungs_csv(out, report); });
   if constexpr (requires(std::ostream & out) { write_html(out, report); })
     if (!options.html.empty()) write_to(options.html, [&](std::ostream& out) { write_html(out, report); });
   if constexpr (requires(std::ostream & out) { write_dot(out, report); })
@@ -57,9 +70,7 @@ void emit(const Report& report, const OutputOptions& options) {
     if (!options.trace.empty()) write_to(options.trace, [&](std::ostream& out) { write_trace(out, report); });
   for (const auto& file : options.files())
     if (file == "-") return;
-  write_to("-", [&](std::ostream& out) {
-    write_table(out, report, {.all = options.all, .color = terminal::colors(), .width = terminal::width()});
-  });
+  write_to("-", [&](std::ostream& out) { write_table(out, report, table); });
 }
 
 }  // namespace benanza::tool

@@ -21,6 +21,9 @@
 
 namespace benanza {
 
+/// The largest share of a measured rung that may be floors before its interval and its expected figure are unknown.
+inline constexpr double most_floor_share = 0.05;
+
 /// One lower bound. All are latencies of one request with nothing else in flight.
 struct Rung {
   std::optional<Seconds> bound{};   ///< p10 of rounds; empty if it cannot be given
@@ -34,6 +37,16 @@ struct Rung {
   /// them were quiet together show it. Empty if rounds show it.
   std::string doubt{};
   [[nodiscard]] bool provisional() const { return !doubt.empty(); }
+  /// Share of the bound that is floors: of layers without a measured time, and what the rung was raised by. 0 for an
+  /// analytic rung.
+  double floor_share = 0;
+  /// Whether it is mostly floors: `uncertainty` says nothing then, since it is that of the measured part.
+  [[nodiscard]] bool mostly_floor() const { return floor_share > most_floor_share; }
+  /// What to expect: `median`, or the bound of an analytic rung. Empty if it is mostly floors, which no engine reaches.
+  [[nodiscard]] std::optional<Seconds> expected() const {
+    if (mostly_floor()) return std::nullopt;
+    return median ? median : bound;
+  }
 };
 
 enum class Status : std::uint8_t { measured, modelled, free, missing };
@@ -157,7 +170,18 @@ struct Analysis {
   [[nodiscard]] bool provisional() const { return (*this)[RungName::library].provisional(); }
   [[nodiscard]] const Rung& operator[](RungName name) const { return rungs[static_cast<std::size_t>(name)]; }
   [[nodiscard]] Rung& operator[](RungName name) { return rungs[static_cast<std::size_t>(name)]; }
-  /// The rung, with everything that a latency assertion needs.
+  /// The rung that stands for the whole ladder wherever one is enough: `library_fused_resident`, that is, one library
+  /// call after the other, fused, with as many weights in the caches as they hold. If it is not known: `library_fused`,
+  /// else `library`. Of an analytic ladder: `model_floor`.
+  [[nodiscard]] RungName headline() const {
+    if (analytic) return RungName::model_floor;
+    for (const auto name : {RungName::library_fused_resident, RungName::library_fused, RungName::library})
+      if ((*this)[name].bound) return name;
+    return RungName::library_fused_resident;
+  }
+  /// The headline, with everything that a latency assertion needs.
+  [[nodiscard]] Bound bound() const { return bound(headline()); }
+  /// The same of another rung.
   [[nodiscard]] Bound bound(RungName name) const {
     return {
         .model = model, .rung = name, .latency = (*this)[name].bound, .missing = missing, .doubt = (*this)[name].doubt};

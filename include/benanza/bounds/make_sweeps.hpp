@@ -49,9 +49,10 @@ inline std::string rest_of(const Analysis& a, const std::string& axis, const std
 inline SweepPoint point_of(const Analysis& a, const std::string& axis, RungName rung) {
   const std::int64_t value = sizes(a).at(axis);
   SweepPoint point{.value = value,
-                   .latency = a.analytic ? a[rung].bound : a[rung].median,
+                   .latency = a[rung].expected(),
                    .bound = a[rung].bound,
                    .uncertainty = a[rung].uncertainty,
+                   .floor_share = a[rung].floor_share,
                    .model_floor = a[RungName::model_floor].bound,
                    .partial = a.partial(),
                    .provisional = a[rung].provisional()};
@@ -83,7 +84,7 @@ inline SweepPoint point_of(const Analysis& a, const std::string& axis, RungName 
         sweep.axis = axis;
         sweep.fixed = fixed;
         sweep.unit = axis == "batch" ? "inputs" : axis;
-        sweep.rung = headline(*a);
+        sweep.rung = a->headline();
       }
       sweep.points.push_back(detail::point_of(*a, axis, sweep.rung));
     }

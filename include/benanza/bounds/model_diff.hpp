@@ -22,6 +22,7 @@ struct RungChange {
 
 struct ModelChange {
   std::string model{};
+  RungName headline{};  ///< of both sides, or `library_fused` if they differ
   std::vector<RungChange> rungs{};
 };
 
@@ -29,12 +30,13 @@ struct ModelChange {
 struct ResultDiff {
   std::vector<LayerChange> layers{};  ///< slower, faster, unknown, same; the greatest change first
   std::vector<ModelChange> models{};
-  /// Whether a rung of a model has the verdict or, without models, a layer.
+  /// Whether the headline of a model has the verdict or, without models, a layer.
   [[nodiscard]] bool has(Verdict verdict) const {
     const auto is_it = [verdict](const auto& change) { return change.comparison.verdict == verdict; };
     if (models.empty()) return std::any_of(layers.begin(), layers.end(), is_it);
     return std::any_of(models.begin(), models.end(), [&](const ModelChange& model) {
-      return std::any_of(model.rungs.begin(), model.rungs.end(), is_it);
+      return std::any_of(model.rungs.begin(), model.rungs.end(),
+                         [&](const RungChange& change) { return change.rung == model.headline && is_it(change); });
     });
   }
 };
@@ -68,10 +70,11 @@ inline constexpr double most_apart = 0.1;
 }
 
 /// Compares the measured rungs, p10 and median of rounds, with the uncertainty of each. A rung that is absent on both
-/// sides is left out; a rung that lacks layers is unknown.
+/// sides is left out; a rung that lacks layers or is mostly floors is unknown.
 [[nodiscard]] inline ModelChange diff_models(const Analysis& before, const Analysis& after,
                                              const DiffOptions& options = {}) {
-  ModelChange result{.model = before.model};
+  const bool same_headline = before.headline() == after.headline();
+  ModelChange result{.model = before.model, .headline = same_headline ? before.headline() : RungName::library_fused};
   for (std::size_t i = 0; i < rung_count; ++i) {
     RungChange change{.rung = static_cast<RungName>(i), .before = before.rungs[i], .after = after.rungs[i]};
     if (!change.before.median && !change.after.median) continue;
@@ -79,6 +82,9 @@ inline constexpr double most_apart = 0.1;
       change.comparison.reason = std::string(before.partial() ? "before" : "after") +
                                  ": the bound is partial, it lacks " +
                                  (before.partial() ? before.missing : after.missing).front();
+    else if (change.before.mostly_floor() || change.after.mostly_floor())
+      change.comparison.reason = std::string(change.before.mostly_floor() ? "before" : "after") +
+                                 ": most of the rung is floors of layers without a time";
     else change.comparison = detail::compare_rungs(change.before, change.after, options.tolerance);
     result.rungs.push_back(std::move(change));
   }

@@ -3,7 +3,7 @@
 // throughput stops gaining.
 //
 // Throughput counts inputs per second (for an axis other than the batch its elements, such as tokens for a sequence
-// length), at the expected latency of the highest rung for one request after the other.
+// length), at the expected latency of the headline.
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
@@ -18,9 +18,10 @@ namespace benanza {
 
 struct SweepPoint {
   std::int64_t value = 0;            ///< size along the axis
-  std::optional<Seconds> latency{};  ///< expected: median of rounds
+  std::optional<Seconds> latency{};  ///< `Rung::expected`
   std::optional<Seconds> bound{};    ///< p10 of rounds
   double uncertainty = 0;            ///< the bound's, relative
+  double floor_share = 0;            ///< as `Rung::floor_share`
   std::optional<Seconds> model_floor{};
   std::optional<double> throughput{};  ///< units per second at `latency`; empty while rows are missing
   bool partial = false;                ///< rows are missing: the bound is weak, and the latency lacks them
@@ -29,11 +30,11 @@ struct SweepPoint {
 
 struct Sweep {
   std::string model{};
-  std::string axis{};                       ///< `batch`, or a symbolic dimension
-  std::string fixed{};                      ///< the other dimensions: `batch 1`
-  std::string unit{};                       ///< what throughput counts: `inputs`, or `seq`
-  RungName rung = RungName::library_fused;  ///< the rung that latency and bound belong to
-  std::vector<SweepPoint> points{};         ///< by value, ascending
+  std::string axis{};                ///< `batch`, or a symbolic dimension
+  std::string fixed{};               ///< the other dimensions: `batch 1`
+  std::string unit{};                ///< what throughput counts: `inputs`, or `seq`
+  RungName rung{};                   ///< the rung that latency and bound belong to: the headline of the first point
+  std::vector<SweepPoint> points{};  ///< by value, ascending
 
   /// Index of the point after which throughput no longer gains 5 %: no later one is that much above it. Empty if that
   /// is true only of the last point, which shows no limit, or if a throughput is unknown.
@@ -48,12 +49,5 @@ struct Sweep {
     return std::nullopt;
   }
 };
-
-/// The rung that a reader asks for first: one request after the other, fused, with weights as caches hold them if that
-/// is known.
-[[nodiscard]] inline RungName headline(const Analysis& analysis) {
-  if (analysis.analytic) return RungName::model_floor;
-  return analysis[RungName::library_fused_resident].bound ? RungName::library_fused_resident : RungName::library_fused;
-}
 
 }  // namespace benanza

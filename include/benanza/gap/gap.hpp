@@ -300,7 +300,7 @@ struct Commands {
 };
 
 struct GapOptions {
-  RungName rung = RungName::library_fused;
+  std::optional<RungName> rung{};  ///< that the engine is compared with; empty: `Analysis::headline`
   /// The phase of each layer of the single form, for a training iteration (layer_phases). Empty at inference.
   std::vector<Phase> phases{};
   Commands commands{};
@@ -322,9 +322,10 @@ struct Gap {
   std::optional<Seconds> p10{}, p90{};  ///< with at least two passes
   std::optional<Seconds> latency_uncertainty{};
   bool latency_of_records = false;  ///< the profile has no latency: it is the sum of records, without idle time
-  RungName rung = RungName::library_fused;
+  RungName rung{};                  ///< that the engine is compared with
   std::optional<Seconds> bound{};   ///< the rung's expected figure
   double bound_uncertainty = 0;     ///< relative
+  double floor_share = 0;           ///< as `Rung::floor_share`
   bool partial = false;             ///< the bound lacks layers
   std::string doubt{};              ///< why the bound is provisional (`Rung::doubt`); empty if it is not
   std::optional<Seconds> gap{};     ///< latency - bound; empty if it cannot be given

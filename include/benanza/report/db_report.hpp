@@ -66,6 +66,9 @@ void write_csv(std::ostream& out, const DbMerge& report);
 
 void write_table(std::ostream& out, const DbDiff& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const DbDiff& report);
+/// One line per layer and cache state.
 void write_csv(std::ostream& out, const DbDiff& report);
+/// One line per measured rung of each model.
+void write_rungs_csv(std::ostream& out, const DbDiff& report);
 
 }  // namespace benanza

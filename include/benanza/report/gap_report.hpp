@@ -38,6 +38,10 @@ void write_table(std::ostream& out, const GapReport& report, const TableOptions&
 void write_json(std::ostream& out, const GapReport& report);
 /// One line per record of the profile, and one per layer of the bound that no record serves.
 void write_csv(std::ostream& out, const GapReport& report);
+/// The measured latency, and one line per rung with ratio and gap.
+void write_rungs_csv(std::ostream& out, const GapReport& report);
+/// The causes, the rungs and the advice as tables in GitHub's Markdown.
+void write_markdown(std::ostream& out, const GapReport& report, const TableOptions& options = {});
 /// The page of `bound` with the gap before the ladder: waterfall, timeline, advice, questions.
 void write_html(std::ostream& out, const GapReport& report);
 /// The fused layer graph; the fill shows how much longer the engine takes than the bound, red is the critical path.

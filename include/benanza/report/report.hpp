@@ -15,6 +15,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace benanza {
@@ -117,7 +118,12 @@ struct TableOptions {
 
 void write_table(std::ostream& out, const BoundReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const BoundReport& report);
+/// One line per unique layer in each form, and per call of a witness; the points of sweeps if there are any.
 void write_csv(std::ostream& out, const BoundReport& report);
+/// One line per rung of each model, and per rung of a witness.
+void write_rungs_csv(std::ostream& out, const BoundReport& report);
+/// The ladder and the layers of each model as tables in GitHub's Markdown.
+void write_markdown(std::ostream& out, const BoundReport& report, const TableOptions& options = {});
 /// One self-contained page: no network, no library; see src/report/html.
 void write_html(std::ostream& out, const BoundReport& report);
 /// The fused layer graphs in the dot language, with the critical path in colour.
@@ -129,6 +135,8 @@ void write_trace(std::ostream& out, const BoundReport& report);
 void write_table(std::ostream& out, const LayersReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const LayersReport& report);
 void write_csv(std::ostream& out, const LayersReport& report);
+/// The models and their layers as tables in GitHub's Markdown.
+void write_markdown(std::ostream& out, const LayersReport& report, const TableOptions& options = {});
 
 /// The machine with its ceilings, one line each; `benanza machine`.
 struct MachineReport {
@@ -163,6 +171,9 @@ struct PlansReport {
 void write_table(std::ostream& out, const PlansReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const PlansReport& report);
 void write_csv(std::ostream& out, const PlansReport& report);
+
+/// A table in GitHub's Markdown with the contents of a CSV report (RFC 4180).
+[[nodiscard]] std::string markdown_of_csv(std::string_view csv);
 
 /// A layer in words: `Conv 1x256x14x14, 256 of 3x3, +bias +relu`.
 [[nodiscard]] std::string describe(const Layer& layer);

@@ -4,7 +4,7 @@
 //
 //     Session session = Session::open();
 //     const Analysis analysis = session.bound(make_model_layers(import_onnx("resnet50.onnx")));
-//     const auto& latency = analysis[RungName::library_fused].bound;
+//     const std::optional<Seconds> latency = analysis.bound().latency;
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>

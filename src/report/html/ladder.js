@@ -22,6 +22,7 @@ function ladderOf(model) {
     bound: model.bounds_ms[name],
     median: model.median_ms[name],
     uncertainty: model.uncertainty[name],
+    floors: (model.floor_share || {})[name],
     provisional: name in (model.provisional || {}),
     saves: (model.saves_multiplications || []).includes(name),
     group: name === "roofline_memory" ? "hint" : name.startsWith("library") || name === "witness" ? "measured" : "analytic",
@@ -29,7 +30,7 @@ function ladderOf(model) {
 }
 
 function boundText(rung) {
-  return timeText(rung.bound) + (rung.uncertainty === undefined ? "" : ` ± ${percent(rung.uncertainty)}`) + (rung.provisional ? " ~" : "") + (rung.saves ? " W" : "");
+  return timeText(rung.bound) + (rung.uncertainty !== undefined ? ` ± ${percent(rung.uncertainty)}` : rung.floors ? ` F ${percent(rung.floors)}` : "") + (rung.provisional ? " ~" : "") + (rung.saves ? " W" : "");
 }
 
 function drawLadder(model, width) {

@@ -21,7 +21,7 @@ const overviewColumns = [
   { title: "layers", number: true, optional: true, value: (m) => m.layers, cell: (m) => String(m.layers) },
   { title: "model floor", number: true, optional: true, value: (m) => m.bounds_ms.model_floor, cell: (m) => timeText(m.bounds_ms.model_floor) },
   { title: "roofline", number: true, optional: true, value: (m) => m.bounds_ms.roofline, cell: (m) => timeText(m.bounds_ms.roofline) },
-  { title: "HEADLINE", number: true, value: (m) => m.bounds_ms[m.headline], cell: (m) => [timeText(m.bounds_ms[m.headline]), el("small", {}, data.machine.declared ? "declared" : `± ${percent(m.uncertainty[m.headline] || 0)}`)] },
+  { title: "HEADLINE", number: true, value: (m) => m.bounds_ms[m.headline], cell: (m) => [timeText(m.bounds_ms[m.headline]), el("small", {}, data.machine.declared ? "declared" : m.uncertainty[m.headline] === undefined ? `F ${percent((m.floor_share || {})[m.headline] || 0)}` : `± ${percent(m.uncertainty[m.headline])}`)] },
   { title: "library", number: true, optional: true, value: (m) => m.bounds_ms.library, cell: (m) => timeText(m.bounds_ms.library) },
   { title: "ladder", bar: true, value: (m) => (m.bounds_ms.model_floor || 0) / (m.bounds_ms[m.headline] || 1), cell: (m) => miniLadder(m) },
 ];

@@ -10,6 +10,7 @@ function modelHead(model) {
       b.model_floor > 0 && ["; no engine can take less than ", el("b", { "data-bound": "model_floor" }, timeText(b.model_floor))], "."),
     el("p", { class: "note" }, `${sizesText(model)}, ${model.type}${data.machine.declared ? "" : `, ${plural(model.threads, "thread")}`} · ${plural(model.layers, "layer")}, ${model.unique_layers} unique, ${model.groups} groups when fused · ${scaled(model.macs, "MAC")} · ${scaled(model.weight_bytes, "B")} of weights`),
     ...(model.answers ?? []).map((text) => el("p", {}, `${text[0].toUpperCase()}${text.slice(1)}.`)),
+    model.uncertainty[main] === undefined && (model.floor_share || {})[main] > 0 && el("p", { class: "warning" }, el("b", {}, "Floors: "), `${percent(model.floor_share[main])} of the bound is floors of layers without a time (F): its interval is unknown.`),
     model.partial && el("p", { class: "warning" }, el("b", {}, "Partial: "), `the bounds lack ${plural(model.missing.length, "result")}, listed under Coverage.`),
     model.provisional && el("p", { class: "warning" }, el("b", {}, "Provisional: "), `${Object.values(model.provisional)[0]}. Measure again to refine the bounds.`));
 }

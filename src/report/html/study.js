@@ -34,11 +34,17 @@ function drawRatios(rows, devices, rung, width) {
   return picture;
 }
 
+/// The paper's two rungs, and the headline as far as all rows with fused calls have it.
+function shownRungs(study) {
+  const hasHeadline = study.rows.every((row) => row.bounds_ms.library_fused === undefined || row.bounds_ms.library_fused_resident !== undefined);
+  return [["library", "sequential"], ["library_parallel", "parallel"], hasHeadline ? ["library_fused_resident", "headline"] : ["library_fused", "fused"]];
+}
+
 function ratioSection(study) {
   const measured = study.rows.filter((row) => Object.keys(row.ratios).length > 0);
   if (measured.length === 0) return null;
   const count = (of) => (value) => measured.filter((row) => of(row) === value).length;
-  const order = ["library", "library_parallel", "library_fused", "library_fused_parallel", "library_resident", "library_fused_resident"];
+  const order = ["library_fused_resident", "library", "library_parallel", "library_fused", "library_fused_parallel", "library_resident"];
   const rungs = order.filter((rung) => measured.some((row) => row.ratios[rung] !== undefined));
   const most = (values, of) => values.reduce((best, value) => (count(of)(value) > count(of)(best) ? value : best), values[0]);
   const batchOf = (row) => String(row.batch), batches = unique(measured.map(batchOf)), frameworks = unique(measured.map(frameworkOf));
@@ -123,7 +129,7 @@ function speedupSection(study) {
 }
 
 function meanTable(study) {
-  const rungs = [["library", "sequential"], ["library_parallel", "parallel"], ["library_fused", "fused"]];
+  const rungs = shownRungs(study);
   const groups = new Map();
   for (const mean of study.means) if (mean.framework) {
     const key = [mean.device, mean.batch, mean.framework].join("|");
@@ -145,7 +151,7 @@ function claimTable(study) {
 
 function studyRows(study) {
   const columns = [["model", (r) => r.model], ["device", (r) => r.device], ["framework", (r) => frameworkOf({ ...r, framework: r.framework || "–" })], ["batch", (r) => String(r.batch), true], ["measured", (r) => (r.latency_ms === null ? "" : timeText(r.latency_ms)), true],
-    ...[["library", "sequential"], ["library_parallel", "parallel"], ["library_fused", "fused"]].flatMap(([rung, title]) => [[title, (r) => (r.bounds_ms[rung] === undefined ? "" : timeText(r.bounds_ms[rung])), true], ["ratio", (r) => ratioText(r.ratios[rung]), true]]),
+    ...shownRungs(study).flatMap(([rung, title]) => [[title, (r) => (r.bounds_ms[rung] === undefined ? "" : timeText(r.bounds_ms[rung])), true], ["ratio", (r) => ratioText(r.ratios[rung]), true]]),
     ...study.optimizations.map((name) => [spaced(name), (r) => (r.speedups[name] === undefined ? "" : `${ratioText(r.speedups[name])}×`), true])];
   const place = el("details", { class: "model" }, el("summary", {}, el("span", { class: "title" }, "Every row"), el("span", { class: "soft" }, ` ${plural(study.rows.length, "row")}`)));
   place.addEventListener("toggle", () => {

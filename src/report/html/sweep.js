@@ -55,7 +55,7 @@ function sweepSection(sweep) {
     el("ul", { class: "legend" }, latency.map((s) => el("li", {}, el("span", { class: `key line ${s.key}` }), s.key === "measured" ? "latency to expect (median), throughput" : s.key === "bound" ? `bound: ${s.name}` : s.name))),
     el("table", { class: "points" }, el("thead", {}, el("tr", {}, [sweep.axis, "latency", "bound", "model floor", `${sweep.unit}/s`].map((title, i) => el("th", { scope: "col", class: pointClass(i) }, title)))),
       el("tbody", {}, sweep.points.map((p) => el("tr", { class: p.value === sweep.last_gain ? "critical" : "" },
-        [[p.value, p.partial && el("small", {}, "partial")], timeText(p.latency_ms), [timeText(p.bound_ms), el("small", {}, `± ${percent(p.uncertainty)}`)], timeText(p.model_floor_ms), p.throughput_per_s === null ? "unknown" : digits(p.throughput_per_s)]
+        [[p.value, p.partial && el("small", {}, "partial")], timeText(p.latency_ms), [timeText(p.bound_ms), el("small", {}, p.uncertainty === null ? `F ${percent(p.floor_share)}` : `± ${percent(p.uncertainty)}`)], timeText(p.model_floor_ms), p.throughput_per_s === null ? "unknown" : digits(p.throughput_per_s)]
           .map((cell, i) => el("td", { class: pointClass(i) }, cell)))))));
 }
 

@@ -96,6 +96,11 @@ inline bool saves_multiplications(const FormPlan& plan) {
                      [&](const auto& parts) { return std::any_of(parts.begin(), parts.end(), saves); });
 }
 
+/// Share of a total that is no measured time.
+inline double floor_share(Seconds total, Seconds measured) {
+  return total > measured && total.value > 0 ? 1 - measured / total : 0;
+}
+
 /// How the calls of a form are summed.
 enum class Sum : std::uint8_t { sequential, parallel, resident };
 struct MeasuredRung {
@@ -122,6 +127,7 @@ inline void measure(Rungs& rungs, const LadderInput& in, Seconds floor, const st
                                             : rung_of_rounds(table, in.times, sum);
     if (rung.bound && std::max(*rung.bound, floor).value <= 0 && lacks_rows(bound)) continue;  // no time is known
     rung.saves_multiplications = saves_multiplications(bound);
+    rung.floor_share = floor_share(sum(table.p10, Figure::bound), sum(without_floors(bound, table.p10), Figure::bound));
     rungs[static_cast<std::size_t>(name)] = std::move(rung);
   }
 }

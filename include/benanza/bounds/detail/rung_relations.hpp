@@ -56,7 +56,10 @@ inline void establish(Kept kept, Rung& low, Rung& high, bool device) {
     high = low;
     return;
   }
-  if (high.median && *high.bound < *low.bound * (1 - rounding)) high.raised = *low.bound - *high.bound;
+  if (high.median && *high.bound < *low.bound * (1 - rounding)) {
+    high.raised = *low.bound - *high.bound;
+    high.floor_share = 1 - *high.bound * (1 - high.floor_share) / *low.bound;
+  }
   high.bound = low.bound;
   if (high.median) high.median = std::max(*high.median, *low.bound);
 }

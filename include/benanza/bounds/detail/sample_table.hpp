@@ -45,15 +45,19 @@ Column make_column(const FormPlan& plan, Figure figure, const TimeOfRow& of_row)
   return column;
 }
 
+/// Nothing for a call without a measured time.
+inline Column without_floors(const FormPlan& plan, Column column) {
+  for (std::size_t i = 0; i < column.size(); ++i)
+    for (std::size_t k = 0; k < column[i].size(); ++k)
+      if (!plan.parts[i][k].best) column[i][k] = {};
+  return column;
+}
+
 /// How far the timer's resolution may be off in each call; nothing for a modelled one.
 inline Column make_ticks(const FormPlan& plan, Seconds timer_floor) {
-  Column ticks = make_column(plan, Figure::bound, [&](const Measurement& row) {
-    return timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
-  });
-  for (std::size_t i = 0; i < ticks.size(); ++i)
-    for (std::size_t k = 0; k < ticks[i].size(); ++k)
-      if (!plan.parts[i][k].best) ticks[i][k] = {};
-  return ticks;
+  return without_floors(plan, make_column(plan, Figure::bound, [&](const Measurement& row) {
+                          return timer_floor / static_cast<double>(std::max<std::int64_t>(1, row.calls_per_sample));
+                        }));
 }
 
 /// Columns of the expected figure are of the expected plan, all others of the plan of the bound.
