@@ -16,6 +16,8 @@ The mark stands in the line in front of the block:
     <!-- test: names-in FILE... -->  in front of a table: what its first column has in `code` stands in these files as a string.
     <!-- test: rooms -->             in front of a table: the folders, and what each stands on, as tests/structure knows them.
     <!-- test: third-parties -->     in front of a table: where each is included, as tests/structure knows it.
+    <!-- test: targets -->           in front of a table: folders and headers of include/benanza, and the CMake targets that they belong to. All
+                                     others belong to the target of their name.
     <!-- test: picture -->           a drawing that names every stage of the data.
 """
 import os
@@ -114,7 +116,8 @@ class Blocks:
     def check(self, part):
         kind, *rest = part.mark or [""]
         check = {"run": self.run, "usage": self.usage, "measured": self.measured, "golden": self.golden, "part-of": self.part_of,
-                 "names-in": self.names_in, "rooms": self.rooms, "third-parties": self.third_parties, "picture": self.picture}.get(kind)
+                 "names-in": self.names_in, "rooms": self.rooms, "third-parties": self.third_parties,
+                 "targets": self.targets, "picture": self.picture}.get(kind)
         if check is None:
             return ["no mark says how it is tested (tests/docs/blocks.py)" if not kind else f"'{kind}' is not a mark"]
         return list(check(part.lines, *rest))
@@ -166,6 +169,19 @@ class Blocks:
         known = {name: places for name, _, places in self.structure().THIRD_PARTIES}
         if told != known:
             yield f"tells of {told}, and not of {known}"
+
+    def targets(self, lines):
+        texts = [path.read_text(encoding="utf-8") for folder in ("", "src/**/", "codegen/", "cmake/")
+                 for pattern in ("CMakeLists.txt", "*.cmake") for path in self.root.glob(folder + pattern)]
+        known = set(re.findall(r"(?:benanza_library\(|add_library\(benanza::|\b(?=\w+:\w+::))(\w+)", "\n".join(texts)))
+        told = {name: [target.removeprefix("benanza::") for target in code_in(row[1])] for row in cells(lines) for name in code_in(row[0])}
+        headers = {path.stem for path in (self.root / "include" / "benanza").iterdir()}
+        yield from (f"there is no {name} in include/benanza" for name in told if name not in headers)
+        for name in sorted(headers):
+            yield from (f"{name}: no target is called benanza::{target}" for target in told.get(name, [name]) if target not in known)
+        backends = {path.stem.split("_")[0] for path in (self.root / "include" / "benanza" / "backend").glob("*.hpp")}
+        if backends != set(told.get("backend", backends)):
+            yield f"backend: tells of {told['backend']}, and not of {sorted(backends)}"
 
     def picture(self, lines):
         drawn = set(re.findall(r"[a-z0-9]+", "\n".join(lines)))
@@ -272,7 +288,7 @@ class Blocks:
                 yield from self.check_target(value)
 
     def check_target(self, target):
-        lists = (path.read_text(encoding="utf-8") for path in self.root.glob("*/CMakeLists.txt"))
+        lists = (path.read_text(encoding="utf-8") for pattern in ("*/", "tests/package/*/") for path in self.root.glob(pattern + "CMakeLists.txt"))
         name = target.removeprefix("bench_")
         if not any(re.search(rf"\b({target}|{name})\b", text) for text in lists):
             yield f"no target is called '{target}'"
