@@ -482,11 +482,11 @@ class Cli(unittest.TestCase):
             study = ["study", MNIST, "--results", given]
             self.assertEqual("  provisional\n" in run(*study).stdout, said)
             [row] = csv.DictReader(io.StringIO(run(*study, "--csv", "-").stdout))
-            self.assertEqual(row["provisional"].startswith("of the rounds"), said)
+            self.assertEqual(row["provisional"].startswith("0 rounds timed"), said)
             self.assertEqual(json.loads(run(*study, "--json", "-").stdout)["rows"][0]["provisional"], row["provisional"] or None)
             diff = ["db", "diff", RESULTS / "mnist_upgraded.json", given, "--model", MNIST]
             table = run(*diff).stdout
-            self.assertEqual(("us ~" in table, "~ provisional: of the rounds" in table), (said, said))
+            self.assertEqual(("us ~" in table, "~ provisional: 0 rounds timed" in table), (said, said))
             marks = {row["provisional"] for row in csv.DictReader(io.StringIO(run(*diff, "--csv-rungs", "-").stdout))}
             self.assertEqual(marks - {""}, {"after"} if said else set())
             rung = json.loads(run(*diff, "--json", "-").stdout)["models"][0]["rungs"]["library_fused"]

@@ -63,7 +63,7 @@ TEST_CASE("a total of fewer than four common rounds is provisional, and no asser
   const Run three = session({{"relu", {10, 10, 10}}, {"softmax", {20, 20, 20}}});
   const Analysis a = analyzed(small_model(), {three});
   CHECK(a[RungName::library].bound->value == Approx(30e-6));
-  CHECK(a[RungName::library].doubt == "of the rounds that time all layers together, 3 were quiet, and a total takes 4");
+  CHECK(a[RungName::library].doubt == "3 rounds timed all layers together without a disturbance, and a total needs 4");
   CHECK(a.provisional());
   CHECK_FALSE(a.partial());
   Bound bound = a.bound(RungName::library);
@@ -79,7 +79,7 @@ TEST_CASE("a total of fewer than four common rounds is provisional, and no asser
 TEST_CASE("layers that sessions never timed together have a provisional total") {
   const Analysis a = analyzed(small_model(), {session({{"relu", eight(10)}}), session({{"softmax", eight(20)}})});
   CHECK(a[RungName::library].bound->value == Approx(30e-6));
-  CHECK(a[RungName::library].doubt == "of the rounds that time all layers together, 0 were quiet, and a total takes 4");
+  CHECK(a[RungName::library].doubt == "0 rounds timed all layers together without a disturbance, and a total needs 4");
 }
 
 TEST_CASE("a provisional total is corrected for the bias of a sum of low quantiles") {

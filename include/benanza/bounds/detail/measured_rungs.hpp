@@ -36,8 +36,9 @@ Rung rung_without_rounds(const SampleTable& table, const FormPlan& bound, const 
   Rung rung;
   rung.common_rounds = std::none_of(bound.parts.begin(), bound.parts.end(), has_row);
   if (!rung.common_rounds && times.of_sessions()) {
-    rung.doubt = "of the rounds that time all layers together, " + std::to_string(times.session().most_rounds) +
-                 " were quiet, and a total takes " + std::to_string(least_rounds);
+    const std::size_t quiet = times.session().most_rounds;
+    rung.doubt = std::to_string(quiet) + (quiet == 1 ? " round" : " rounds") +
+                 " timed all layers together without a disturbance, and a total needs " + std::to_string(least_rounds);
     return rung;
   }
   rung.bound = sum(table.p10, Figure::bound);
