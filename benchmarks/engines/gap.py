@@ -133,7 +133,7 @@ def gap_of(path, engine, arguments, *more):
         if worker.returncode:
             return (worker.stderr.strip().splitlines() or ["it ended"])[-1]
         options = json.loads(worker.stdout.splitlines()[-1])
-        command = [compare.PROGRAM, "gap", path, *options, "--threads", str(arguments.threads), "--quiet", "--json", "-", *more]
+        command = [compare.PROGRAM, "gap", path, *options, "--threads", str(arguments.threads), "--rung", "library_fused", "--quiet", "--json", "-", *more]
         if arguments.database:
             command += ["--database", arguments.database]
         result = subprocess.run(command, capture_output=True, text=True, check=False)

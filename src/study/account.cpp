@@ -75,7 +75,8 @@ void set_layouts(const Analysis& analysis, StudyAccount& account) {
 
 Rungs bounds_of(const Analysis& analysis) {
   Rungs rungs;
-  for (std::size_t i = 0; i < rung_count; ++i) rungs[i] = analysis.rungs[i].bound;
+  for (std::size_t i = 0; i < rung_count; ++i)
+    if (!analysis.rungs[i].mostly_floor()) rungs[i] = analysis.rungs[i].bound;
   return rungs;
 }
 

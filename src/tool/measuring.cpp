@@ -43,7 +43,9 @@ std::string headline_text(const Analysis& analysis) {
   std::string name(enum_names(rung)[static_cast<std::size_t>(rung)]);
   std::replace(name.begin(), name.end(), '_', ' ');
   return fmt::format("{} {:.3g} ms{}", name, analysis[rung].bound->value * 1e3,
-                     analysis[rung].provisional() ? " ~" : "");
+                     analysis[rung].mostly_floor()  ? " F"
+                     : analysis[rung].provisional() ? " ~"
+                                                    : "");
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TimesOf times_of(const ScaleCommand& options) {
   return result;
 }
 
-Iteration iteration_of(const Graph& graph, const TrainingOptions& training, const TimesOf& times) {
+Iteration iteration_of(const Graph& graph, const TrainingOptions& training, const TimesOf& times, bool quiet) {
   const TrainingGraph derived = derive_training(graph, training);
   const ModelLayers layers = make_model_layers(derived.graph);
   const Analysis analysis = analyze_model(layers, times.results, times.analysis);
@@ -92,7 +92,12 @@ Iteration iteration_of(const Graph& graph, const TrainingOptions& training, cons
                                   [](const TimedGraph& one) { return one.form == Form::fused; });
   Iteration result = make_iteration(derived, layers.fused, *fused);
   result.units = unit_shares(analysis);
-  if (!times.analysis.analytic) result.uncertainty = analysis[RungName::library_fused].uncertainty;
+  const Rung& rung = analysis[RungName::library_fused];  // the sum of these times
+  if (!rung.mostly_floor()) result.uncertainty = rung.uncertainty;
+  else if (!quiet)
+    terminal::warn(
+        fmt::format("{}: {:.0f} % of an iteration is floors of layers without a time: its interval is unknown",
+                    graph.name, 100 * rung.floor_share));
   if (!(result.time().value > 0))
     throw InputError(graph.name + ": the times of an iteration are not known: no layer has one");
   return result;
@@ -202,7 +207,7 @@ int run(const ScaleCommand& options) {
   const TimesOf times = times_of(options);
   ScaleReport report{.times_of = times.text, .warnings = times.warnings};
   report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {
-    Iteration iteration = iteration_of(graph, training, times);
+    Iteration iteration = iteration_of(graph, training, times, options.output.quiet);
     if (phases) {
       iteration = with_phases(std::move(iteration), *phases);
       iteration.uncertainty = 0;

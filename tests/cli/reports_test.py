@@ -36,10 +36,10 @@ class Reports(unittest.TestCase):
     def model(self, *arguments):
         return json.loads(self.run_program("analyze", MNIST, *arguments, "--json", "-").stdout)["models"][0]
 
-    def without(self, *signatures):
-        """The results without the rows of these layers."""
+    def without(self, *parts):
+        """The results without the rows that have one of these parts in their name and line end."""
         results = json.loads(RESULTS.read_text())
-        results["benchmarks"] = [row for row in results["benchmarks"] if not any(row["name"].endswith("/" + signature) for signature in signatures)]
+        results["benchmarks"] = [row for row in results["benchmarks"] if not any(part in row["name"] + "\n" for part in parts)]
         file = self.at / "fewer.json"
         file.write_text(json.dumps(results))
         return file
@@ -58,11 +58,7 @@ class Reports(unittest.TestCase):
         self.assertIn("library_fused_resident is 0.0386853 ms, asserted at most 0.0386 ms", failed.stderr)
 
     def test_without_cold_rows_the_headline_is_the_next_rung(self):
-        results = json.loads(RESULTS.read_text())
-        results["benchmarks"] = [row for row in results["benchmarks"] if "/cold-weights/" not in row["name"]]
-        hot = self.at / "hot.json"
-        hot.write_text(json.dumps(results))
-        compared = [row["rung"] for row in self.rows("gap", MNIST, "--results", hot, "--latency", "75us", "--csv-rungs") if row["compared"] == "1"]
+        compared = [row["rung"] for row in self.rows("gap", MNIST, "--results", self.without("/cold-weights/"), "--latency", "75us", "--csv-rungs") if row["compared"] == "1"]
         self.assertEqual(compared, ["library_fused"])
 
     def test_a_rung_that_is_mostly_floors_has_a_share_in_place_of_an_interval(self):
@@ -70,7 +66,7 @@ class Reports(unittest.TestCase):
         self.assertNotIn("floor_share", whole)
         # Of 41.5 us, the second convolution takes 20. Its floor, in a machine of 40 GB/s behind a cache of 4096 bytes: it reads 8 x 196 and
         # 16 x 8 x 25 numbers of 4 bytes and writes 16 x 196, (19072 - 4096 + 12544 - 4096) / 40e9 s = 0.5856 us.
-        lacking = self.model("--results", self.without("Conv/f32/x=1x8x14x14/w=16x8x5x5/pads=2x2x2x2"))
+        lacking = self.model("--results", self.without("/Conv/f32/x=1x8x14x14/w=16x8x5x5/pads=2x2x2x2\n"))
         self.assertAlmostEqual(lacking["bounds_ms"]["library"], 0.0215 + 0.0005856, places=9)
         self.assertAlmostEqual(lacking["floor_share"]["library"], 0.5856 / 22.0856, places=9)
         self.assertIn("library", lacking["uncertainty"])
@@ -87,6 +83,11 @@ class Reports(unittest.TestCase):
         sweep = self.rows("analyze", MNIST, "--results", RESULTS, "--batch", "1,4", "--csv")
         self.assertEqual([(row["latency_ms"] != "", row["uncertainty"] != "", row["throughput_per_s"] != "") for row in sweep], [(True,) * 3, (False,) * 3])
         self.assertIn(f"{share} % of the bound is floors of layers without a time", self.run_program("gap", MNIST, "--results", RESULTS, "--batch", "4", "--latency", "1ms").stdout)
+
+    def test_a_study_has_no_ratio_to_what_is_mostly_floors(self):
+        for results, known in ((RESULTS, True), (self.without("/Conv/", "/Pool/"), False)):
+            rows = self.rows("study", MNIST, "--results", results, "--latency", EXAMPLES / "latencies.csv", "--csv")
+            self.assertEqual({row["ratio_library"] != "" for row in rows}, {known})
 
     def test_csv_has_layers_and_rungs_apart(self):
         self.assertEqual({row["form"] for row in self.rows("analyze", MNIST, "--results", RESULTS, "--csv")}, {"single", "fused"})

@@ -9,7 +9,7 @@
 
 namespace benanza {
 
-/// The bounds of its rungs.
+/// The bounds of its rungs, without those that are mostly floors.
 [[nodiscard]] Rungs bounds_of(const Analysis& analysis);
 
 /// `analysis` must have candidates (`AnalysisOptions::candidates`); without them nothing is known about advice and
