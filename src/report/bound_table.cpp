@@ -89,7 +89,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
       std::any_of(a.rungs.begin(), a.rungs.end(), [](const Rung& rung) { return rung.saves_multiplications; });
   if (a.direct_floor && a[RungName::model_floor].bound && *a.direct_floor > *a[RungName::model_floor].bound)
     out << fmt::format("  direct algorithms alone: at least {}{}\n", time_text(*a.direct_floor),
-                       any_saves ? " (plans with W go below)" : "");
+                       any_saves ? " (rungs with W: maybe less)" : "");
   if (any_saves) out << "  W: some plans save multiplications (Winograd, FFT)\n";
   if (const std::string note = floor_note(a); !note.empty()) out << "  " << note << '\n';
   if (a.quietest && a.quietest->replaced)

@@ -1264,7 +1264,7 @@ class Cli(unittest.TestCase):
         marked = re.findall(r"^  (library[a-z ]*?)  .* W$", result.stdout, re.MULTILINE)
         self.assertEqual(marked, ["library fused parallel", "library fused", "library fused resident"])
         self.assertIn("\n  W: some plans save multiplications (Winograd, FFT)\n", result.stdout)
-        self.assertRegex(result.stdout, r"\n  direct algorithms alone: at least [0-9.]+ [mu]s \(plans with W go below\)\n")
+        self.assertRegex(result.stdout, r"\n  direct algorithms alone: at least [0-9.]+ [mu]s \(rungs with W: maybe less\)\n")
         (model,) = json.loads((self.at / "bound.json").read_text())["models"]
         self.assertEqual(model["saves_multiplications"], ["library_fused_parallel", "library_fused", "library_fused_resident"])
         self.assertNotRegex(run("analyze", MNIST, "--results", MNIST_RESULTS).stdout, r"(?m) W$|^  W ")
