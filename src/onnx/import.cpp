@@ -11,8 +11,12 @@
 
 #include <google/protobuf/arena.h>
 
+#include <algorithm>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace benanza {
 namespace {
@@ -30,10 +34,23 @@ onnx::ModelProto& parse(const std::filesystem::path& path, bool with_places, goo
   return model;
 }
 
+/// The history that a graph of a file last needed, and the inputs for which it was made. Threads may share it.
+struct KnownHistory {
+  std::mutex mutex{};
+  std::vector<importer::BoundInput> inputs{};
+  importer::LazyHistory::Shared history{};
+
+  [[nodiscard]] bool is_of(const importer::Binding& binding) const {
+    return history && std::equal(inputs.begin(), inputs.end(), binding.inputs.begin(), binding.inputs.end(),
+                                 [](const auto& a, const auto& b) { return a.dims == b.dims && a.value == b.value; });
+  }
+};
+
 class Importer {
  public:
-  Importer(const onnx::ModelProto& model, const std::filesystem::path& file, const ImportOptions& options)
-      : model_(model), file_(file), options_(options), visits_(model) {}
+  Importer(const onnx::ModelProto& model, const std::filesystem::path& file, const ImportOptions& options,
+           KnownHistory& known)
+      : model_(model), file_(file), options_(options), known_(known), visits_(model) {}
 
   [[nodiscard]] Graph run() {
     const importer::Binding binding = importer::bind_inputs(model_.graph(), options_);
@@ -71,15 +88,20 @@ class Importer {
   }
 
   /// What the graph is with the file's own batch, which shows what is frozen. Empty if the model does not work with it.
-  importer::History history_of(const importer::Binding& binding, const ImportOptions& options) {
+  importer::LazyHistory::Shared history_of(const importer::Binding& binding, const ImportOptions& options) {
+    const std::lock_guard lock(known_.mutex);
+    importer::Binding old;
     importer::History history;
     try {
-      const importer::Binding old = importer::at_old_batch(binding, options, model_.graph());
+      old = importer::at_old_batch(binding, options, model_.graph());
+      if (known_.is_of(old)) return known_.history;
       if (old.unbound.empty()) (void)importer::Builder(model_, old, visits_, nullptr, &history).build();
     } catch (const Error&) {
       history.clear();
     }
-    return history;
+    known_.inputs = std::move(old.inputs);
+    known_.history = std::make_shared<const importer::History>(std::move(history));
+    return known_.history;
   }
 
   /// Likely values of scalar inputs, if the model can be built with them.
@@ -170,6 +192,7 @@ class Importer {
   const onnx::ModelProto& model_;
   const std::filesystem::path& file_;
   const ImportOptions& options_;
+  KnownHistory& known_;
   importer::Visits visits_;
 };
 
@@ -206,6 +229,7 @@ struct OnnxFile::Parsed {
   google::protobuf::Arena arena{};
   onnx::ModelProto* model = nullptr;  // in the arena
   std::vector<std::string> warnings{};
+  KnownHistory history{};
 };
 
 OnnxFile::OnnxFile(const std::filesystem::path& file, bool executable) : parsed_(std::make_unique<Parsed>()) {
@@ -224,7 +248,7 @@ Graph OnnxFile::graph(const ImportOptions& options) const {
   return located(parsed_->file, [&] {
     ImportOptions given = options;
     given.executable = parsed_->executable;
-    Graph graph = Importer(*parsed_->model, parsed_->file, given).run();
+    Graph graph = Importer(*parsed_->model, parsed_->file, given, parsed_->history).run();
     graph.warnings.insert(graph.warnings.begin(), parsed_->warnings.begin(), parsed_->warnings.end());
     graph.name = parsed_->file.stem().string();
     graph.file = parsed_->file.string();

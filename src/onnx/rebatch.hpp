@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,18 +29,20 @@ struct PastValue {
 /// By body (any pointer that identifies it) and value name.
 using History = std::map<std::pair<const void*, std::string>, PastValue>;
 
-/// A history that is made when it is first asked for, since that takes as long as an import.
+/// A history that is made when it is first asked for, since that takes as long as an import. Graphs that are made from
+/// one file share it.
 class LazyHistory {
  public:
-  explicit LazyHistory(std::function<History()> make) : make_(std::move(make)) {}
+  using Shared = std::shared_ptr<const History>;
+  explicit LazyHistory(std::function<Shared()> make) : make_(std::move(make)) {}
   [[nodiscard]] const History& get() {
     if (!made_) made_ = make_();
     return *made_;
   }
 
  private:
-  std::function<History()> make_;
-  std::optional<History> made_{};
+  std::function<Shared()> make_;
+  Shared made_{};
 };
 
 /// Reshape's target with -1 and 0 resolved. Throws InputError if the numbers of elements do not match.

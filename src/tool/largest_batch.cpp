@@ -42,8 +42,10 @@ std::optional<std::int64_t> largest_batch(double capacity, const PeakAt& known,
   try {
     PeakAt fits = known.bytes <= capacity && known.batch < most / 2 ? known : at(1);
     if (fits.bytes > capacity) return 0;
-    // A peak grows no faster than the batch.
-    const bool all_fit = fits.bytes / static_cast<double>(fits.batch) * static_cast<double>(most) <= capacity;
+    // What depends on the batch grows no faster than the batch.
+    const bool all_fit =
+        known.fixed + (fits.bytes - known.fixed) / static_cast<double>(fits.batch) * static_cast<double>(most) <=
+        capacity;
     const PeakAt other = known.bytes > capacity ? known : at(all_fit ? most - 1 : 2 * fits.batch);
     const double slope = (other.bytes - fits.bytes) / static_cast<double>(other.batch - fits.batch);
     if (slope <= 0) return std::nullopt;
@@ -51,6 +53,7 @@ std::optional<std::int64_t> largest_batch(double capacity, const PeakAt& known,
     // The peak is nearly linear in the batch: two points give an estimate of the answer, which bisection makes exact.
     const double more = (capacity - fits.bytes) / slope;
     std::int64_t low = fits.batch, high = other.bytes > capacity ? other.batch : most;  // low always fits
+    if (low + 1 == high) return low;
     if (more > static_cast<double>(high - low) && at(high - 1).bytes <= capacity) return high - 1;
     const auto guess = low + static_cast<std::int64_t>(std::min(more, static_cast<double>(high - low)));
     for (const std::int64_t tried : {guess, guess + 1, guess - 1, guess + guess / 8 + 1, guess - guess / 8 - 1}) {

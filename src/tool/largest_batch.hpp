@@ -16,6 +16,7 @@ namespace benanza::tool {
 struct PeakAt {
   std::int64_t batch = 1;
   double bytes = 0;
+  double fixed = 0;  ///< the part of `bytes` that does not depend on the batch, as far as it is known
 };
 
 /// The largest batch of at least 1 whose peak is at most `capacity`; 0 if not even one input fits; empty if the batch

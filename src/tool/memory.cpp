@@ -272,7 +272,8 @@ int run(const MemoryCommand& options) {
                                    fixed_bytes(counted.profile) / 1e6, report.capacity_bytes / 1e6));
     const auto largest = [&](const Setting& setting, const Counted& now) {
       const double peak = timed.workspaces.empty() ? now.profile.peak_bytes() : peak_of(graph, setting);
-      return largest_batch(report.capacity_bytes, {.batch = graph.batch, .bytes = peak},
+      return largest_batch(report.capacity_bytes,
+                           {.batch = graph.batch, .bytes = peak, .fixed = fixed_bytes(now.profile)},
                            [&](std::int64_t batch) { return peak_of(load_graph(at_batch(at, batch), file), setting); });
     };
     MemoryReport::Model model{.options = text_of(asked), .parameters = counted.parameters, .macs = counted.macs};
