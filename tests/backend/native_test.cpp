@@ -351,6 +351,15 @@ TEST_CASE("Recurrent layers agree with the reference", "[native]") {
   REQUIRE(std::holds_alternative<Unsupported>(reset_first));
   CHECK(std::get<Unsupported>(reset_first).reason ==
         "no GRU that resets the state before its product in backend native");
+  // A plan that computes all steps would give other results behind the end of a sequence.
+  for (const auto& layer :
+       {op::Recurrent{.x = {7, 5, 12}, .hidden = 16, .rows = 20},
+        op::Recurrent{.type = DataType::u8, .x = {7, 5, 12}, .hidden = 16, .weight_type = DataType::i8, .rows = 20}}) {
+    const auto shorter = native::backend()->plans(layer, 1);
+    REQUIRE(std::holds_alternative<Unsupported>(shorter));
+    CHECK(std::get<Unsupported>(shorter).reason ==
+          "no recurrence with sequences of different lengths in backend native");
+  }
 }
 
 TEST_CASE("Einsum and attention agree with the reference", "[native]") {
