@@ -89,7 +89,7 @@ LIGHT = [
 ]
 
 # Headers of two operators that share a part.
-SHARED_BY_OPERATORS = {"loss_reduction", "operator", "pool_mode", "recurrent_cell", "resize_mode", "scatter_reduction"}
+SHARED_BY_OPERATORS = {"loss_reduction", "operator", "pool_mode", "recurrent_cell", "resize_axis", "resize_mode", "scatter_reduction"}
 
 # Files that see a part's own files from outside: what studies the timer times by it.
 INSIDERS = {"benchmarks/timer_study.hpp": "src/measure"}

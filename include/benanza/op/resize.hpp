@@ -76,13 +76,9 @@ struct Resize {
 
   /// An axis with the scale that its sizes imply, without a crop.
   [[nodiscard]] ResizeAxis axis(std::size_t i) const {
-    return {.x = x[i],
-            .y = y[i],
-            .scale = static_cast<double>(y[i]) / static_cast<double>(x[i]),
-            .mode = mode,
-            .coordinates = coordinates,
-            .rounding = rounding,
-            .antialias = antialias};
+    ResizeAxis axis = ResizeAxis::of_sizes(x[i], y[i], mode, coordinates, antialias);
+    axis.rounding = rounding;
+    return axis;
   }
 
   /// ONNX Resize: nearest copies. Linear and cubic interpolate one axis after the other (fewer operations than the full
@@ -95,12 +91,7 @@ struct Resize {
     return {.flops = direct + steps, .least_flops = std::min(direct, least_interpolation()) + steps};
   }
   /// The operations that any algorithm needs to interpolate, if the sizes imply the scales.
-  [[nodiscard]] double least_interpolation() const {
-    if (mode == ResizeMode::nearest || coordinates == ResizeCoordinates::tf_crop_and_resize) return 0;
-    std::vector<ResizePass> passes;
-    for (std::size_t i = 0; i < x.size(); ++i) passes.push_back(resize_pass(axis(i)));
-    return least_resize_flops(std::move(passes));
-  }
+  [[nodiscard]] double least_interpolation() const { return least_resize_flops(x, y, mode, coordinates, antialias); }
 
   [[nodiscard]] constexpr bool consistent() const {
     return detail::are_sizes(x) && detail::are_sizes(y, x.size()) && !(antialias && mode == ResizeMode::nearest) &&

@@ -2,6 +2,7 @@
 // ResizeAxis: where the results along one axis of a Resize lie between its elements, and what computing them takes.
 #pragma once
 
+#include <benanza/model/tensor_shape.hpp>
 #include <benanza/op/resize_mode.hpp>
 
 #include <algorithm>
@@ -28,6 +29,16 @@ struct ResizeAxis {
   ResizeRounding rounding = ResizeRounding::round_prefer_floor;
   bool antialias = false;
 
+  /// An axis with the scale that its sizes imply, without a crop.
+  [[nodiscard]] static ResizeAxis of_sizes(std::int64_t x, std::int64_t y, ResizeMode mode,
+                                           ResizeCoordinates coordinates, bool antialias) {
+    return {.x = x,
+            .y = y,
+            .scale = static_cast<double>(y) / static_cast<double>(x),
+            .mode = mode,
+            .coordinates = coordinates,
+            .antialias = antialias};
+  }
   [[nodiscard]] bool is_unchanged() const { return x == y && scale == 1 && begin == 0 && end == 1; }
 
   /// The position of a result among the elements of x (ONNX Resize, coordinate_transformation_mode). A result of linear
@@ -169,6 +180,16 @@ struct ResizePass {
     lines *= static_cast<double>(pass.made);
   }
   return flops;
+}
+
+/// The same for a tensor, if the sizes imply the scales. 0 for nearest, and for a crop, whose region is data.
+[[nodiscard]] inline double least_resize_flops(const TensorShape& x, const TensorShape& y, ResizeMode mode,
+                                               ResizeCoordinates coordinates, bool antialias) {
+  if (mode == ResizeMode::nearest || coordinates == ResizeCoordinates::tf_crop_and_resize) return 0;
+  std::vector<ResizePass> passes;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    passes.push_back(resize_pass(ResizeAxis::of_sizes(x[i], y[i], mode, coordinates, antialias)));
+  return least_resize_flops(std::move(passes));
 }
 
 }  // namespace benanza::op

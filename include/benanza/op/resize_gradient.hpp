@@ -6,7 +6,7 @@
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
-#include <benanza/op/resize.hpp>
+#include <benanza/op/resize_axis.hpp>
 #include <benanza/op/resize_mode.hpp>
 
 #include <algorithm>
@@ -75,10 +75,8 @@ struct ResizeGradient {
   [[nodiscard]] Arithmetic arithmetic() const {
     const auto results = static_cast<double>(element_count(y)), elements = static_cast<double>(element_count(x));
     const double direct = (mode == ResizeMode::nearest ? 1.0 : mode == ResizeMode::linear ? 4.0 : 8.0) * results;
-    const Resize forward{
-        .type = type, .x = x, .y = y, .mode = mode, .coordinates = coordinates, .antialias = antialias};
-    return {.flops = direct,
-            .least_flops = std::clamp(forward.least_interpolation() + results - elements, 0.0, direct)};
+    const double forward = least_resize_flops(x, y, mode, coordinates, antialias);
+    return {.flops = direct, .least_flops = std::clamp(forward + results - elements, 0.0, direct)};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
