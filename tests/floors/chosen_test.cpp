@@ -320,6 +320,11 @@ TEST_CASE("of experts whose results are stacked, those count that ranks of score
                       "k3 = Unsqueeze(j, a2) g = GatherND<batch_dims = 1>(h, k3) y = ReduceSum<keepdims = 0>(g, a1)"),
                 {router + 2 * 2 * tokens * 64 + 2 * tokens, (tokens + 64 * 4 + 2 * square) * 4, tokens * 4});
   }
+  SECTION("the best two, by indices that a Split divides") {
+    CHECK(model("v, j = TopK<axis = 1>(l, two) i0, i1 = Split<axis = 1, num_outputs = 2>(j) " + each +
+                "a = GatherND<batch_dims = 1>(h, i0) b = GatherND<batch_dims = 1>(h, i1) y = Add(a, b)")
+              .single.model_reads.value <= (tokens + 64 * 4 + 2 * square) * 4);
+  }
   SECTION("but all if other data choose") {
     CHECK(model(each + "i = Cast<to = 7>(l) k1 = Slice(i, a0, a1, a1) y = GatherND<batch_dims = 1>(h, k1)")
               .single.model_reads.value == (tokens + 64 + 4 * square) * 4);

@@ -176,7 +176,7 @@ class LiveElements {
       result.few = detail::known_few(at, j);
       if (!splits) result.nonzero = detail::known_nonzero(at);
       if (!splits) result.different = detail::known_different(at, j);
-      if (!splits) result.chosen_below = detail::known_chosen(at, j);
+      result.chosen_below = detail::known_chosen(at, j);
       result.chosen_columns = detail::joins_chosen_columns(at);
       result.copies = detail::known_copies(at, rule, j);
       if (!splits) result.parts = detail::known_parts(at);

@@ -165,15 +165,17 @@ struct Attention {
     const double of_pair = 2.0 * static_cast<double>(q[3] + v[3]) + (mask.empty() ? 6.0 : 7.0) + (capped ? 3.0 : 0.0);
     return {.macs = macs, .flops = static_cast<double>(heads) * pairs() * of_pair};
   }
-  /// The part of these operations that the fastest form leaves out: it scales the queries and divides the results, as
-  /// FlashAttention-2 does (Dao, 2023), if they have fewer numbers than there are pairs, and starts the sums of
-  /// products with the mask. What is left of the scale and the division does not count.
+  /// The part of these operations that the fastest form leaves out: it scales the queries or keys and divides the
+  /// results, as FlashAttention-2 does (Dao, 2023), if they have fewer numbers than there are pairs, and starts the
+  /// sums of products with the mask. The division by the cap is a scale, too. What is left of scale and division does
+  /// not count.
   [[nodiscard]] constexpr double saved_flops() const {
     const double each = pairs(), queries = static_cast<double>(q[2]);
-    const bool scales = queries * static_cast<double>(q[3]) < each,
+    const double scaled = static_cast<double>(std::min(q[2], k[2])) * static_cast<double>(q[3]);
+    const bool scales = scaled < each,
                divides = queries * static_cast<double>(v[3]) < each && scores != Scores::weights,
                adds = !mask.empty() && !mask_type && !capped;
-    const double of_pair = (scales ? 1.0 : 0.0) + (divides ? 1.0 : 0.0) + (adds ? 1.0 : 0.0);
+    const double of_pair = (scales ? capped ? 2.0 : 1.0 : 0.0) + (divides ? 1.0 : 0.0) + (adds ? 1.0 : 0.0);
     return static_cast<double>(q[0]) * static_cast<double>(q[1]) * each * of_pair;
   }
 

@@ -385,8 +385,8 @@ class KnownFew {
 
 /// If the data choose the indices: the chosen ones count as those below this number. 0 for other results.
 [[nodiscard]] inline std::int64_t known_chosen(const SizedNode& at, std::size_t j) {
-  static const std::set<std::string_view> kept{"Reshape",   "Flatten", "Squeeze", "Unsqueeze", "Cast",
-                                               "Transpose", "Expand",  "Tile",    "Slice",     "Gather"};
+  static const std::set<std::string_view> kept{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "Transpose",
+                                               "Expand",  "Tile",    "Slice",   "Gather",    "Split"};
   const std::string type = onnx_type(at.node);
   if (type == "ArgMax" || type == "ArgMin") return 1;
   if (type == "TopK") return j == 1 ? known_different(at, j) : 0;

@@ -35,7 +35,8 @@ class ExpertAxis {
   ExpertAxis(const Graph& graph, ValueId id, std::size_t axis) : graph_(graph), id_(id), axis_(axis) {}
 
   /// Whether each position along the axis is computed with weights of its own: a Concat joins results there, or a
-  /// product has constant matrices, or columns of one, for each of them. `before`: a node that reads the value.
+  /// product or a convolution has constant matrices, columns or channels of its own for each of them. `before`: a node
+  /// that reads the value.
   [[nodiscard]] bool has_own_weights(const Node& before) {
     constexpr std::ptrdiff_t farthest = 8192;  // nodes
     const auto& nodes = graph_.nodes;
@@ -59,6 +60,7 @@ class ExpertAxis {
     if (axis_ >= y.size()) return false;
     if (type == "Concat") return joins(node, y);
     if (type == "MatMul" || type == "Gemm") return product_of(node, y);
+    if (type == "Conv") return axis_ == 1 && graph_.input(node, 1).constant;
     if (type == "Einsum") return einsum_of(node);
     std::optional<std::size_t> axis = axis_;
     if (type == "Transpose") {
