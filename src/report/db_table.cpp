@@ -4,8 +4,9 @@
 //   before  results/old: A machine, onednn 3.2.0 (2 runs)
 //   after   results/new: A machine, onednn 3.3.0 (1 run)
 //
-//   model                rung                      before      after   change    noise  verdict
-//   resnet50             library fused            61.4 ms    65.3 ms   +6.4 %    0.9 %  slower
+//   model and rung              before      after    change    noise  verdict
+//   resnet50
+//     library fused            61.4 ms    65.3 ms    +6.4 %    0.9 %  slower
 //
 //   layers: 3 slower, 2 faster, 1 unknown, 40 same (changes up to 3 % count as same)
 //   verdict   change   noise     before      after  layer
@@ -24,6 +25,9 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace benanza {
 
@@ -95,9 +99,29 @@ std::string doubt_of(const std::vector<ModelChange>& models) {
   return {};
 }
 
-void side_line(std::ostream& out, std::string_view name, const DbDiff::Side& side) {
-  out << fmt::format("{:<7} {}: {} {}, {} ({})\n", name, side.place, clipped(side.machine.device, 60), side.machine.isa,
-                     versions_text(side.backends), count_text(side.runs, "run"));
+void side_line(std::ostream& out, std::string_view name, const DbDiff::Side& side, const TableOptions& options) {
+  out << paragraph(fmt::format("{:<7} {}: {} {}, {} ({})", name, side.place, clipped(side.machine.device, 60),
+                               side.machine.isa, versions_text(side.backends), count_text(side.runs, "run")),
+                   width_of(options), 0);
+}
+
+/// The rungs of a model, and why some of them are unknown.
+void rung_lines(std::ostream& out, const ModelChange& model, const TableOptions& options) {
+  out << clipped(model.model, width_of(options)) << '\n';
+  std::vector<std::string> reasons;
+  for (const auto& rung : model.rungs) {
+    const auto time = [](const Rung& side) {
+      return (side.median ? time_text(*side.median) : "-") + (side.provisional() ? " ~" : "");
+    };
+    const std::string line = fmt::format("  {:<22} {:>10} {:>10} {:>9} {:>8}  {}", rung_words(rung.rung),
+                                         time(rung.before), time(rung.after), change_text(rung.comparison),
+                                         noise_text(rung.comparison), verdict_text(rung.comparison));
+    out << (rung.rung == model.headline ? strong(line, options) : line) << '\n';
+    const std::string& reason = rung.comparison.reason;
+    if (!reason.empty() && std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+      reasons.push_back(reason);
+  }
+  for (const auto& reason : reasons) out << paragraph(clipped(reason, 200), width_of(options), 4);
 }
 
 void kernel_lines(std::ostream& out, const KernelChanges& changes, const TableOptions& options) {
@@ -173,23 +197,12 @@ void write_table(std::ostream& out, const DbMerge& report, const TableOptions& o
 }
 
 void write_table(std::ostream& out, const DbDiff& report, const TableOptions& options) {
-  side_line(out, "before", report.before);
-  side_line(out, "after", report.after);
+  side_line(out, "before", report.before, options);
+  side_line(out, "after", report.after, options);
   if (!report.diff.models.empty())
-    out << fmt::format("\n{:<28} {:<22} {:>10} {:>10} {:>9} {:>8}  {}\n", "model", "rung", "before", "after", "change",
+    out << fmt::format("\n{:<24} {:>10} {:>10} {:>9} {:>8}  {}\n", "model and rung", "before", "after", "change",
                        "noise", "verdict");
-  for (const auto& model : report.diff.models)
-    for (const auto& rung : model.rungs) {
-      const auto time = [](const Rung& side) {
-        return (side.median ? time_text(*side.median) : "-") + (side.provisional() ? " ~" : "");
-      };
-      const std::string line =
-          fmt::format("{:<28} {:<22} {:>10} {:>10} {:>9} {:>8}  {}{}", clipped(model.model, 28), rung_words(rung.rung),
-                      time(rung.before), time(rung.after), change_text(rung.comparison), noise_text(rung.comparison),
-                      verdict_text(rung.comparison),
-                      rung.comparison.reason.empty() ? "" : ": " + clipped(rung.comparison.reason, 200));
-      out << (rung.rung == model.headline ? strong(line, options) : line) << '\n';
-    }
+  for (const auto& model : report.diff.models) rung_lines(out, model, options);
 
   if (const std::string why = doubt_of(report.diff.models); !why.empty())
     out << paragraph("~ provisional: " + why, width_of(options), 2);

@@ -114,7 +114,9 @@ class Table {
                 "    batch {}, {}{}    {}\n", a.batch, name(a.type),
                 report_.bound.machine.is_device() ? "" : ", " + plural(static_cast<std::size_t>(a.threads), "thread"),
                 clipped(report_.bound.machine.device, 60));
-    if (gap_.partial) prose("partial: the bound lacks layers (benanza bound names them), so the gap is too large");
+    if (gap_.partial)
+      prose("partial: the bound lacks layers (benanza bound names them)" +
+            std::string(gap_.gap ? ", so the gap is too large" : ""));
     if (const double share = gap_.floor_share; share > most_floor_share)
       prose(fmt::format("{:.0f} % of the bound is floors of layers without a time: the gap is at most this",
                         100 * share));
@@ -174,7 +176,10 @@ class Table {
   void rungs() {
     const auto line = [&](RungName name) {
       const RungRatio& ratio = gap_.ratio(name);
-      if (!ratio.bound) return;
+      if (!ratio.bound) {
+        if (name == gap_.rung) out_ << fmt::format("{:<28}{:>10}", rung_words(name), "unknown") << '\n';
+        return;
+      }
       std::string text = fmt::format("{:<28}{:>10}", rung_words(name), time_text(*ratio.bound));
       if (name == gap_.rung) text = strong(text);
       if (ratio.ratio && ratio.bound->value > 0) {

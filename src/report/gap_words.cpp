@@ -14,7 +14,7 @@ std::string_view describe(Cause cause) {
     case Cause::throughout: return "all layers alike";
     case Cause::slower_layers: return "slower layers";
     case Cause::faster_layers: return "faster layers";
-    case Cause::modelled: return "layers of no library";
+    case Cause::modelled: return "layers without a time";
     case Cause::not_fused: return "not fused";
     case Cause::views: return "views, free in the bound";
     case Cause::extra_calls: return "extra calls";

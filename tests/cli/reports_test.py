@@ -57,6 +57,17 @@ class Reports(unittest.TestCase):
         failed = self.run_program(*analyze, "--assert-latency", "38.6us", code=4)
         self.assertIn("library_fused_resident is 0.0386853 ms, asserted at most 0.0386 ms", failed.stderr)
 
+    def test_the_comparison_of_models_fits_80_columns(self):
+        for file in (RESULTS, UPGRADED):
+            shutil.copy(file, self.at)  # a short path
+        lines = self.run_program("db", "diff", RESULTS.name, UPGRADED.name, "--model", MNIST).stdout.splitlines()
+        self.assertIn("MNIST", lines)
+        self.assertEqual([line for line in lines if len(line) > 80], [])
+
+    def test_gap_says_that_the_bound_is_unknown_without_a_time(self):
+        shown = self.run_program("gap", MNIST, "--results", self.without("/"), "--latency", "75us").stdout
+        self.assertRegex(shown, r"library fused resident +unknown")
+
     def test_without_cold_rows_the_headline_is_the_next_rung(self):
         compared = [row["rung"] for row in self.rows("gap", MNIST, "--results", self.without("/cold-weights/"), "--latency", "75us", "--csv-rungs") if row["compared"] == "1"]
         self.assertEqual(compared, ["library_fused"])
