@@ -73,8 +73,8 @@ inline std::optional<FlopsPerSecond> peak_for_ridge(const DeviceRecord& record, 
   return declared->second;
 }
 
-/// Of a CPU. Peaks that vendors declare are of one core's highest clock times all cores; how far below that all cores
-/// together stay differs between CPUs by more than what predictions are to tell apart.
+/// Why a CPU has no basis. A vendor's peak assumes that all cores run at the highest clock of a single core. How far
+/// all cores together stay below it differs too much between CPUs for a prediction.
 inline std::string not_measured(const DeviceRecord& record, const std::string& what) {
   return "no " + what + " was measured on " + record.device +
          ": CPUs do not reach their declared figures, so results of it (--target-results) or `measured` in its record "
