@@ -9,9 +9,9 @@
 // The device's records are collected last: the collecting library stays in the process and may slow down later calls.
 #pragma once
 
-#include "../src/measure/device_host.hpp"
-#include "../src/measure/tuning_task.hpp"
-#include "../src/measure/workplace.hpp"
+#include "measure/device_host.hpp"
+#include "measure/tuning_task.hpp"
+#include "measure/workplace.hpp"
 
 #include <functional>
 #include <iosfwd>

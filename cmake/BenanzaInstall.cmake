@@ -54,7 +54,7 @@ list(JOIN CMAKE_PLATFORM_IMPLICIT_LINK_DIRECTORIES "|" searched)
 list(APPEND run_path "$<FILTER:$<REMOVE_DUPLICATES:${folders}>,EXCLUDE,^(${searched}|/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})$>")
 set_target_properties(benanza-tool PROPERTIES INSTALL_RPATH "${run_path}")
 
-install(TARGETS benanza ${libraries} benanza_analysis benanza_analyzer benanza-tool EXPORT benanzaTargets
+install(TARGETS benanza ${libraries} benanza_analyzer benanza-tool EXPORT benanzaTargets
   RUNTIME COMPONENT runtime ARCHIVE COMPONENT development LIBRARY COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/benanza DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT benanzaTargets NAMESPACE benanza:: DESTINATION ${package_dir} COMPONENT development)

@@ -14,6 +14,7 @@ function(benanza_library name)
   else()
     target_link_libraries(benanza_${name} PUBLIC benanza_model)
   endif()
+  target_include_directories(benanza_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src) # "ROOM/..." of lower rooms
   benanza_warnings(benanza_${name})
   set_property(GLOBAL APPEND PROPERTY BENANZA_LIBRARIES benanza_${name})
 endfunction()

@@ -2,7 +2,7 @@
 // Arena: one block of memory in which tensors that are not alive at the same time share bytes.
 #pragma once
 
-#include <benanza/plan/memory_block.hpp>
+#include "plan/memory_block.hpp"
 
 #include <cstddef>
 #include <span>

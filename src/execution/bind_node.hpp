@@ -3,10 +3,10 @@
 // are or are made of, and the numbers that no layer holds because they do not affect the speed.
 #pragma once
 
+#include "reference/reference.hpp"
 #include <benanza/execution/not_executable.hpp>
 #include <benanza/execution/tensor.hpp>
 #include <benanza/model/layer.hpp>
-#include <benanza/reference/reference.hpp>
 
 #include <functional>
 #include <optional>

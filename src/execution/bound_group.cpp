@@ -5,7 +5,7 @@
 #include "bound_products.hpp"
 #include "node_parameters.hpp"
 #include "quantized_nodes.hpp"
-#include <benanza/fusion/activation.hpp>
+#include <benanza/fusion/detail/activation.hpp>
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "make_witness.hpp"
+
 #include "deviation.hpp"
 #include "execution_times.hpp"
 #include "fastest_sequence.hpp"
 #include "node_by_node.hpp"
+#include "plan/cpu_set.hpp"
+#include "plan/round_trip.hpp"
 #include "recorded_sequence.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/execution/executor.hpp>
-#include <benanza/execution/make_witness.hpp>
 #include <benanza/execution/random_tensor.hpp>
-#include <benanza/fusion/moved_strides.hpp>
-#include <benanza/plan/cpu_set.hpp>
+#include <benanza/fusion/detail/moved_strides.hpp>
 #include <benanza/plan/openmp_team.hpp>
-#include <benanza/plan/round_trip.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "call_plans.hpp"
+#include "make_witness.hpp"
 #include "team_sentinel.hpp"
 #include <benanza/bounds/witness.hpp>
-#include <benanza/execution/make_witness.hpp>
 #include <benanza/model/graph.hpp>
 
 namespace benanza::execution {

@@ -3,9 +3,9 @@
 // which rows are measured, or in the memory of a device.
 #pragma once
 
+#include "plan/memory_block.hpp"
 #include <benanza/execution/tensor.hpp>
 #include <benanza/plan/backend.hpp>
-#include <benanza/plan/memory_block.hpp>
 
 #include <cstddef>
 #include <map>

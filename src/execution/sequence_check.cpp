@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the calls of a sequence with the reference, one after the other.
 #include "layer_call.hpp"
+#include "reference/reference.hpp"
 #include "sequence.hpp"
-#include <benanza/reference/reference.hpp>
 
 #include <cstring>
 #include <utility>

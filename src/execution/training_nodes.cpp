@@ -2,9 +2,9 @@
 #include "training_nodes.hpp"
 
 #include "node_parameters.hpp"
+#include "reference/recurrent_steps.hpp"
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
-#include <benanza/reference/recurrent_steps.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervised.hpp"
 #include "surroundings.hpp"
+#include "worker.hpp"
 #include <benanza/error.hpp>
 #include <benanza/isolation/interrupt.hpp>
-#include <benanza/isolation/worker.hpp>
 #include <benanza/plan/choose_backends.hpp>
 
 #include <cstdio>

@@ -2,7 +2,7 @@
 // How a worker reports with and on what it would measure: a run without rows, and one line per backend.
 #pragma once
 
-#include <benanza/isolation/worker.hpp>
+#include "worker.hpp"
 
 #include <filesystem>
 

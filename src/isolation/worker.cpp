@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker.hpp"
+
 #include "child_process.hpp"
 #include "request.hpp"
 #include "shared_state.hpp"
@@ -7,7 +9,6 @@
 #include <benanza/detail/running_clock.hpp>
 #include <benanza/error.hpp>
 #include <benanza/isolation/interrupt.hpp>
-#include <benanza/isolation/worker.hpp>
 
 #include <poll.h>
 

@@ -6,9 +6,9 @@
 
 #include "filled_regions.hpp"
 #include "packed_operands.hpp"
+#include "plan/memory_block.hpp"
 #include "work.hpp"
 #include <benanza/plan/backend.hpp>
-#include <benanza/plan/memory_block.hpp>
 #include <benanza/results/measurement.hpp>
 
 #include <cstdint>

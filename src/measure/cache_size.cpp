@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache_size.hpp"
 
-#include <benanza/plan/memory_block.hpp>
+#include "plan/memory_block.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "candidate_finder.hpp"
 
-#include <benanza/measure/known.hpp>
+#include "known.hpp"
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 
 #include "cache_size.hpp"
 #include "peak_kernels.hpp"
+#include "plan/cpu_set.hpp"
+#include "plan/memory_block.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/detail/running_clock.hpp>
-#include <benanza/plan/cpu_set.hpp>
-#include <benanza/plan/memory_block.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "caches.hpp"
+#include "plan/thread_pool.hpp"
 #include <benanza/measure/measure.hpp>
-#include <benanza/plan/thread_pool.hpp>
 
 #include <functional>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conditions.hpp"
 
-#include <benanza/plan/cpu_set.hpp>
+#include "plan/cpu_set.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "filled_regions.hpp"
 
-#include <benanza/plan/fill.hpp>
+#include "plan/fill.hpp"
 
 namespace benanza::bench {
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "placement.hpp"
+#include "plan/memory_block.hpp"
 #include <benanza/op/operator.hpp>
-#include <benanza/plan/memory_block.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "known.hpp"
+
 #include "candidate_finder.hpp"
-#include <benanza/measure/known.hpp>
 #include <benanza/measure/measure.hpp>
 
 #include <algorithm>

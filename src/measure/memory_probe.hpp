@@ -4,8 +4,8 @@
 #pragma once
 
 #include "host.hpp"
+#include "plan/memory_block.hpp"
 #include <benanza/model/units.hpp>
-#include <benanza/plan/memory_block.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -3,8 +3,8 @@
 // activations are kept until another layer comes.
 #pragma once
 
+#include "plan/memory_block.hpp"
 #include <benanza/plan/backend.hpp>
-#include <benanza/plan/memory_block.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,9 +3,9 @@
 
 #include "caches.hpp"
 #include "peak_kernels.hpp"
+#include "plan/cpu_set.hpp"
+#include "plan/round_trip.hpp"
 #include "thread_counts.hpp"
-#include <benanza/plan/cpu_set.hpp>
-#include <benanza/plan/round_trip.hpp>
 
 #include <algorithm>
 #include <chrono>

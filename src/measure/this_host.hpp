@@ -5,9 +5,9 @@
 
 #include "host.hpp"
 #include "memory_probe.hpp"
+#include "plan/thread_pool.hpp"
 #include <benanza/detail/running_clock.hpp>
 #include <benanza/plan/openmp_team.hpp>
-#include <benanza/plan/thread_pool.hpp>
 
 #include <map>
 #include <optional>

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "host.hpp"
-#include <benanza/plan/accompanied.hpp>
+#include "plan/accompanied.hpp"
 #include <benanza/plan/backend.hpp>
 
 #include <cstddef>

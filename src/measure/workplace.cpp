@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workplace.hpp"
 
+#include "reference/reference.hpp"
 #include "rounds.hpp"
 #include <benanza/error.hpp>
-#include <benanza/reference/reference.hpp>
 #include <benanza/results/ceiling_rows.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/cpu_set.hpp>
+#include "cpu_set.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/cpu_set.hpp>
-#include <benanza/plan/topology.hpp>
+#include "cpu_set.hpp"
+
+#include "topology.hpp"
 
 #include <hwloc.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fill.hpp"
+
 #include <benanza/plan/element.hpp>
-#include <benanza/plan/fill.hpp>
 
 #include <algorithm>
 #include <bit>

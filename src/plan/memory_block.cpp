@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/memory_block.hpp>
+#include "memory_block.hpp"
 
 #include <cstdint>
 #include <cstring>

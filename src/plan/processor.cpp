@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/processor.hpp>
+#include "processor.hpp"
 
 #include <string_view>
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/round_trip.hpp>
+#include "round_trip.hpp"
 
 #include <algorithm>
 #include <atomic>

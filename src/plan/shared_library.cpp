@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/shared_library.hpp>
+#include "shared_library.hpp"
 
 #include <algorithm>
 #include <cstdlib>

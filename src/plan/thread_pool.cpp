@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/cpu_set.hpp>
-#include <benanza/plan/thread_pool.hpp>
+#include "thread_pool.hpp"
+
+#include "cpu_set.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "topology.hpp"
+
 #include <benanza/error.hpp>
-#include <benanza/plan/topology.hpp>
 
 #include <hwloc.h>
 

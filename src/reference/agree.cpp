@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "reference.hpp"
 #include <benanza/detail/small_float.hpp>
 #include <benanza/plan/element.hpp>
-#include <benanza/reference/reference.hpp>
 
 #include <algorithm>
 #include <cmath>

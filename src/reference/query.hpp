@@ -2,8 +2,8 @@
 // Query: a request to an operator's loops.
 #pragma once
 
-#include <benanza/plan/const_tensor.hpp>
-#include <benanza/reference/reference.hpp>
+#include "plan/const_tensor.hpp"
+#include "reference.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 // input, output, forget, cell; GRU update, reset, hidden.
 #include "evaluate.hpp"
 #include "function.hpp"
-#include <benanza/reference/recurrent_steps.hpp>
+#include "recurrent_steps.hpp"
 
 #include <cmath>
 

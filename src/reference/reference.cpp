@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "reference.hpp"
+
 #include "evaluate.hpp"
 #include "function.hpp"
 #include "index.hpp"
 #include <benanza/model/quantization.hpp>
-#include <benanza/reference/reference.hpp>
 
 #include <cmath>
 #include <limits>

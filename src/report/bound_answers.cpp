@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a ladder says about an iteration of training, in sentences.
 #include "format.hpp"
+#include "text.hpp"
 #include <benanza/bounds/unit_shares.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/report.hpp>
-#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

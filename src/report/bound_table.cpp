@@ -15,9 +15,9 @@
 #include "plans.hpp"
 #include "sweep.hpp"
 #include "table_parts.hpp"
+#include "text.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/report.hpp>
-#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

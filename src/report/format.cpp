@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format.hpp"
 
-#include <benanza/report/text.hpp>
+#include "text.hpp"
 
 #include <fmt/format.h>
 

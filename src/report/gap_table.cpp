@@ -22,8 +22,8 @@
 #include "short_kernel_name.hpp"
 #include "table_parts.hpp"
 #include "tensor_cores.hpp"
+#include "text.hpp"
 #include <benanza/report/gap_report.hpp>
-#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include "kernels.hpp"
 
 #include "format.hpp"
-#include <benanza/report/text.hpp>
+#include "text.hpp"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 //     weights              102 MB   21.4 %        102 MB
 //     feature maps         165 MB   34.6 %        172 MB
 #include "format.hpp"
+#include "text.hpp"
 #include <benanza/report/memory_report.hpp>
-#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

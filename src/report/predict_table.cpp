@@ -12,9 +12,9 @@
 //      share      time       was  method          layer
 //     60.0 %   86.1 us   20.5 us  large wave      Conv 1x8x14x14, 16 of 5x5...
 #include "format.hpp"
+#include "text.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/predict_report.hpp>
-#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 //                speed-up     eff.   speed-up     eff.   more than one   90 %
 //           2        1.32   66.0 %       1.93   96.4 %       6.91 Gbps   41.2 Gbps
 #include "format.hpp"
+#include "text.hpp"
 #include <benanza/report/scale_report.hpp>
-#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

@@ -14,8 +14,8 @@
 //     95 %       1.04..1.28 1.01..1.03
 //     models             30         30          1
 #include "format.hpp"
+#include "text.hpp"
 #include <benanza/report/study_report.hpp>
-#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "format.hpp"
+#include "text.hpp"
 #include <benanza/report/report.hpp>
-#include <benanza/report/text.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <benanza/report/text.hpp>
+#include "text.hpp"
 
 #include <algorithm>
 

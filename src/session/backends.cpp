@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/plan/backends.hpp>
+#include "plan/backends.hpp"
+
 #include <benanza/session/backends.hpp>
 
 namespace benanza {

@@ -2,7 +2,7 @@
 // MissingLayers: what models need and a database lacks.
 #pragma once
 
-#include <benanza/measure/known.hpp>
+#include "measure/known.hpp"
 #include <benanza/session/session.hpp>
 
 #include <optional>

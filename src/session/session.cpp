@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "isolation/worker.hpp"
+#include "measure/known.hpp"
 #include "missing_layers.hpp"
+#include "plan/backends.hpp"
+#include "plan/cpu_set.hpp"
+#include "plan/kernel_settings.hpp"
 #include "run_file.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/error.hpp>
-#include <benanza/isolation/worker.hpp>
-#include <benanza/measure/known.hpp>
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/plan/backends.hpp>
-#include <benanza/plan/cpu_set.hpp>
-#include <benanza/plan/kernel_settings.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/session/session.hpp>

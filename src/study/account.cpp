@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "account.hpp"
+
 #include <benanza/detail/algorithm_text.hpp>
 #include <benanza/results/expected_time.hpp>
-#include <benanza/study/account.hpp>
 
 #include <algorithm>
 #include <set>

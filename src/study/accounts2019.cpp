@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "account.hpp"
 #include <benanza/model/retype.hpp>
 #include <benanza/rules2019/rules2019.hpp>
-#include <benanza/study/account.hpp>
 #include <benanza/study/make_study.hpp>
 #include <benanza/study/study2019.hpp>
 

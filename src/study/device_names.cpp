@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/study/device_names.hpp>
+#include "device_names.hpp"
+
 #include <benanza/study/make_study.hpp>
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "profile_folder.hpp"
+
 #include <benanza/error.hpp>
 #include <benanza/results/csv_table.hpp>
 #include <benanza/results/whole_file.hpp>
 #include <benanza/study/make_study.hpp>
-#include <benanza/study/profile_folder.hpp>
 
 #include <algorithm>
 #include <array>

@@ -7,10 +7,10 @@
 #include "measuring.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include "plan/backends.hpp"
 #include "witnesses.hpp"
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/bounds/model_diff.hpp>
-#include <benanza/plan/backends.hpp>
 #include <benanza/plan/choose_backends.hpp>
 
 #include <CLI/CLI.hpp>

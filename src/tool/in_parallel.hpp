@@ -2,7 +2,7 @@
 // Independent work on all processors, for use before anything is measured.
 #pragma once
 
-#include <benanza/plan/cpu_set.hpp>
+#include "plan/cpu_set.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza machine: the machine that would be measured.
 #include "commands.hpp"
+#include "isolation/worker.hpp"
 #include "measuring.hpp"
 #include "output.hpp"
+#include "plan/backends.hpp"
 #include "stored.hpp"
 #include <benanza/isolation/interrupt.hpp>
-#include <benanza/isolation/worker.hpp>
 #include <benanza/measure/measure.hpp>
-#include <benanza/plan/backends.hpp>
 #include <benanza/plan/choose_backends.hpp>
 #include <benanza/results/ceiling_rows.hpp>
 

@@ -3,12 +3,12 @@
 #include "commands.hpp"
 #include "measuring.hpp"
 #include "output.hpp"
+#include "plan/accompanied.hpp"
+#include "plan/backends.hpp"
 #include <benanza/bounds/layer_floor.hpp>
 #include <benanza/detail/duration.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/plan/accompanied.hpp>
-#include <benanza/plan/backends.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

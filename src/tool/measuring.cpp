@@ -2,12 +2,12 @@
 #include "measuring.hpp"
 
 #include "commands.hpp"
+#include "isolation/worker.hpp"
+#include "plan/backends.hpp"
 #include "terminal.hpp"
 #include <benanza/bounds/sweep.hpp>
 #include <benanza/detail/duration.hpp>
 #include <benanza/isolation/interrupt.hpp>
-#include <benanza/isolation/worker.hpp>
-#include <benanza/plan/backends.hpp>
 #include <benanza/plan/choose_backends.hpp>
 
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "execution/npy.hpp"
 #include "validators.hpp"
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/shell_word.hpp>
-#include <benanza/execution/npy.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -2,12 +2,12 @@
 #include "reproducer.hpp"
 
 #include "options.hpp"
+#include "plan/backends.hpp"
 #include "terminal.hpp"
 #include <benanza/detail/shell_word.hpp>
 #include <benanza/error.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/plan/backends.hpp>
 #include <benanza/results/results.hpp>
 
 #include <CLI/CLI.hpp>

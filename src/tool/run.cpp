@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza run: executes a model once and writes its outputs.
 #include "commands.hpp"
+#include "execution/npy.hpp"
 #include "models.hpp"
 #include "run_inputs.hpp"
 #include "terminal.hpp"
 #include "validators.hpp"
 #include "watchdog.hpp"
-#include <benanza/execution/npy.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_inputs.hpp"
 
+#include "execution/npy.hpp"
 #include <benanza/error.hpp>
-#include <benanza/execution/npy.hpp>
 #include <benanza/execution/random_tensor.hpp>
 
 #include <algorithm>

@@ -5,13 +5,13 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "stored.hpp"
+#include "study/account.hpp"
+#include "study/device_names.hpp"
 #include "study_profiles.hpp"
 #include <benanza/model/retype.hpp>
 #include <benanza/report/study_report.hpp>
 #include <benanza/rules2019/rules2019.hpp>
 #include <benanza/session/backends.hpp>
-#include <benanza/study/account.hpp>
-#include <benanza/study/device_names.hpp>
 #include <benanza/study/make_study.hpp>
 #include <benanza/study/study2019.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "stored.hpp"
+#include "study/profile_folder.hpp"
 #include <benanza/bounds/analysis.hpp>
-#include <benanza/study/profile_folder.hpp>
 #include <benanza/study/study.hpp>
 #include <benanza/study/study2019.hpp>
 

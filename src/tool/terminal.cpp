@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
-#include <benanza/report/text.hpp>
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 

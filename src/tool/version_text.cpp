@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "version_text.hpp"
 
-#include <benanza/plan/backends.hpp>
+#include "plan/backends.hpp"
 #include <benanza/version.hpp>
 
 namespace benanza::tool {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "witnesses.hpp"
 
+#include "execution/make_witness.hpp"
 #include "measuring.hpp"
 #include "models.hpp"
 #include "run_inputs.hpp"
-#include <benanza/execution/make_witness.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/session/backends.hpp>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza worker: measures what the folder of another process requests (worker.hpp).
+#include "isolation/worker.hpp"
+
 #include "commands.hpp"
-#include <benanza/isolation/worker.hpp>
-#include <benanza/plan/backends.hpp>
+#include "plan/backends.hpp"
 
 #include <CLI/CLI.hpp>
 

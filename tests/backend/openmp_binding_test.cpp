@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that uses the library and is bound by an OpenMP runtime before it looks at its processors.
+#include "plan/cpu_set.hpp"
 #include "support/catch.hpp"
-#include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/openmp_team.hpp>
 
 #include <array>

@@ -2,11 +2,11 @@
 // Runs every plan that a backend has for a layer and compares it with the reference.
 #pragma once
 
+#include "plan/fill.hpp"
+#include "reference/reference.hpp"
 #include "support/catch.hpp"
 #include <benanza/plan/backend.hpp>
 #include <benanza/plan/element.hpp>
-#include <benanza/plan/fill.hpp>
-#include <benanza/reference/reference.hpp>
 
 #include <cstring>
 #include <limits>

@@ -2,9 +2,9 @@
 // Short ways to run the reference on small operands given as numbers.
 #pragma once
 
+#include "plan/fill.hpp"
+#include "reference/reference.hpp"
 #include <benanza/plan/element.hpp>
-#include <benanza/plan/fill.hpp>
-#include <benanza/reference/reference.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/execution/deviation.hpp"
+#include "execution/deviation.hpp"
 
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"

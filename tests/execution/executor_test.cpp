@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/execution/packed_constants.hpp"
-#include "../../src/execution/special_nodes.hpp"
+#include "execution/packed_constants.hpp"
+#include "execution/special_nodes.hpp"
 #include "support/catch.hpp"
 #include "support/fake_device.hpp"
 #include "support/onnx_text.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../src/execution/layout_changes.hpp"
+#include "execution/layout_changes.hpp"
+#include "plan/cpu_set.hpp"
+#include "plan/fill.hpp"
+#include "plan/thread_pool.hpp"
+#include "reference/reference.hpp"
 #include "support/catch.hpp"
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/element_order.hpp>
-#include <benanza/plan/fill.hpp>
 #include <benanza/plan/openmp_team.hpp>
-#include <benanza/plan/thread_pool.hpp>
-#include <benanza/reference/reference.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <array>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy files, with the bytes that numpy 2.4 writes.
+#include "execution/npy.hpp"
+
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
-#include <benanza/execution/npy.hpp>
 
 #include <fstream>
 

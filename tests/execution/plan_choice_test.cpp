@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans are chosen by their rows, and by the time that they took in the sequence once they were executed.
-#include "../../src/execution/plan_choice.hpp"
+#include "execution/plan_choice.hpp"
 
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"

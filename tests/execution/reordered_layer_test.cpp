@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcasts and reductions of tensors that are not in row-major order. 32 channels of 30 pixels: in two blocks of 16
 // channels, and with channels last.
-#include "../src/execution/reordered_layer.hpp"
+#include "execution/reordered_layer.hpp"
 
-#include "../src/execution/layout_changes.hpp"
+#include "execution/layout_changes.hpp"
+#include "plan/transpose_matrices.hpp"
 #include "support/catch.hpp"
 #include "support/witness_of.hpp"
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/plan/transpose_matrices.hpp>
 
 #include <algorithm>
 #include <array>

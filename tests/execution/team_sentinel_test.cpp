@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/execution/team_sentinel.hpp"
+#include "execution/team_sentinel.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../src/execution/arena.hpp"
+#include "execution/arena.hpp"
+#include "plan/cpu_set.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include "support/witness_of.hpp"
-#include <benanza/plan/cpu_set.hpp>
 #include <benanza/plan/openmp_team.hpp>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes are a NumPy file or an error of Benanza's family, and every element of a tensor can be read.
+#include "execution/npy.hpp"
+
 #include "memory_file.hpp"
 #include <benanza/error.hpp>
-#include <benanza/execution/npy.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace benanza;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes are a run or an error of Benanza's family; a run that was read is written and read again without loss.
-#include "../../src/results/run_text.hpp"
 #include "memory_file.hpp"
+#include "results/run_text.hpp"
 #include <benanza/error.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/results/results.hpp>

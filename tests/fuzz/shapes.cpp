@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes are a file of sizes (--shapes) or an error of Benanza's family, and no size is negative.
-#include "../../src/tool/sizes.hpp"
 #include "memory_file.hpp"
+#include "tool/sizes.hpp"
 #include <benanza/error.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

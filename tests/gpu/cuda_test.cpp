@@ -2,9 +2,9 @@
 #include "backend/cuda/activity.hpp"
 #include "backend/cuda/availability.hpp"
 #include "backend/cuda/peak_work.hpp"
+#include "plan/shared_library.hpp"
 #include "support/device_support.hpp"
 #include <benanza/backend/cuda.hpp>
-#include <benanza/plan/shared_library.hpp>
 
 #include <algorithm>
 #include <cstdlib>

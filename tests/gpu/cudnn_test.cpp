@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answers that cuDNN gives without a device are compared with our own shapes; plans need a device.
 #include "backend/cudnn/graphs.hpp"
+#include "execution/make_witness.hpp"
+#include "plan/shared_library.hpp"
 #include "support/cudnn_shapes.hpp"
 #include "support/device_support.hpp"
 #include "support/onnx_text.hpp"
 #include "support/witness_rows.hpp"
 #include <benanza/backend/cuda.hpp>
 #include <benanza/backend/cudnn.hpp>
-#include <benanza/execution/make_witness.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/unit_height.hpp>
-#include <benanza/plan/shared_library.hpp>
 
 using namespace benanza;
 using test::has_cudnn;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that are executed on a device. Compiled twice: for the program that runs on a device, and for the program
 // whose device is tests/emulated.
+#include "execution/make_witness.hpp"
+#include "plan/memory_block.hpp"
 #include "support/device_support.hpp"
 #include "support/onnx_text.hpp"
 #include "support/witness_rows.hpp"
 #include <benanza/backend/cuda.hpp>
-#include <benanza/execution/make_witness.hpp>
-#include <benanza/plan/memory_block.hpp>
 
 #include <algorithm>
 #include <array>

@@ -60,7 +60,7 @@ class Tree:
     def compile(self, option, files):
         """As one translation unit, which parses the model's headers once."""
         (self.root / "all.cpp").write_text("".join(f'#include "{file}"\n' for file in files), encoding="utf-8")
-        folders = [".", "include", "src/reference", "src/tool", "src/backend/native", ROOT / "tests"]
+        folders = [".", "include", "src", "src/reference", "src/tool", "src/backend/native", ROOT / "tests"]
         # Folders of third parties may be the system's own, which must stay where the compiler looks for it.
         third_parties = [word for folder in INCLUDE_FOLDERS.split(",") if folder for word in ("-idirafter", folder)]
         self.run([COMPILER, *FLAGS, *option, *[word for folder in folders for word in ("-I", folder)], *third_parties, "all.cpp"])
@@ -108,7 +108,7 @@ class Extend(unittest.TestCase):
 
     def test_a_fusion_pattern(self):
         tree = self.tree("pattern")
-        tree.insert("include/benanza/fusion/default_patterns.hpp", "\nnamespace benanza {", "#include <benanza/fusion/sign.hpp>\n")
+        tree.insert("include/benanza/fusion/default_patterns.hpp", "\nnamespace benanza {", "#include <benanza/fusion/detail/sign.hpp>\n")
         tree.insert("include/benanza/fusion/default_patterns.hpp", '{"activation",', '{"sign", detail::match_sign},\n          ')
         self.assert_as_said(tree, "a fusion pattern")
         # Without it: Unary/f32/fn=neg/x=32/post=abs.

@@ -89,10 +89,7 @@ LIGHT = [
 ]
 
 # Headers of two operators that share a part.
-SHARED_BY_OPERATORS = {"loss_reduction", "operator", "pool_mode", "recurrent_cell", "resize_axis", "resize_mode", "scatter_reduction"}
-
-# Files that see a part's own files from outside: what studies the timer times by it.
-INSIDERS = {"benchmarks/timer_study.hpp": "src/measure"}
+SHARED_BY_OPERATORS = {"loss_reduction", "operator", "pool_mode", "recurrent_cell", "detail/resize_axis", "resize_mode", "scatter_reduction"}
 
 FOLDERS = ["include", "src", "codegen", "benchmarks", "examples"]
 STANDARD = re.compile(r"[a-z_0-9]+$")
@@ -154,10 +151,13 @@ def wrong_edge(file, angled, included, root):
         if public:
             return "public headers include each other as <benanza/...>"
         part = re.match(r"(src/backend/[^/]+|src/[^/]+|[^/]+)/", file)[1]
-        own = [(root / file).parent / included, root / part / included]
-        if file in INSIDERS and own[0].resolve().is_relative_to((root / INSIDERS[file]).resolve()):
-            return None if own[0].exists() else "there is no such header"
-        return None if not included.startswith("../") and any(path.exists() for path in own) else "a part's own files only"
+        if included.startswith("../"):
+            return "files of a part are included from its folder, others as \"ROOM/...\""
+        if any(path.exists() for path in [(root / file).parent / included, root / part / included]):
+            return None
+        if part == "examples" or not (root / "src" / included).exists():
+            return "there is no such header that is not installed" if part != "examples" else "examples include what is installed"
+        return is_upward(room_of_source(file), included.split("/")[0]) if room_of_source(file) else None
     ours = re.fullmatch(r"benanza/(.+)\.hpp", included)
     if ours:
         if not (root / "include" / included).exists():

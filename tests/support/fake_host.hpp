@@ -3,7 +3,7 @@
 // without a clock.
 #pragma once
 
-#include "../../src/measure/host.hpp"
+#include "measure/host.hpp"
 #include <benanza/plan/backend.hpp>
 
 #include <cmath>

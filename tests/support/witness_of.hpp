@@ -2,9 +2,9 @@
 // The witness of a model that is given as text, with rows that were not measured and random weights.
 #pragma once
 
+#include "execution/make_witness.hpp"
 #include "support/onnx_text.hpp"
 #include "support/witness_rows.hpp"
-#include <benanza/execution/make_witness.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/measure/buffers.hpp"
+#include "measure/buffers.hpp"
 
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>

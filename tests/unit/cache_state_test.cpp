@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cache states: where calls find their weights, on a fake host and a fake backend.
-#include "../../src/measure/tuning_session.hpp"
+#include "measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/measure/measure.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/measure/ceilings.hpp"
+#include "measure/ceilings.hpp"
 
-#include "../../src/measure/peak_kernels.hpp"
+#include "measure/peak_kernels.hpp"
 #include "support/catch.hpp"
 #include <benanza/results/ceiling_rows.hpp>
 

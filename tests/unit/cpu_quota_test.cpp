@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder with the structure of /proc and /sys. The numbers are those of the kernel's documents: cgroup-v2.rst, "CPU
 // Interface Files", and sched-bwc.rst.
+#include "plan/cpu_set.hpp"
 #include "support/results_support.hpp"
-#include <benanza/plan/cpu_set.hpp>
 
 namespace {
 

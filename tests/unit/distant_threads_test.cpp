@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows with several threads, in phases in which the threads are far from each other, on a host whose time is a counter.
-#include "../../src/measure/tuning_session.hpp"
+#include "measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/results/round_trips.hpp>

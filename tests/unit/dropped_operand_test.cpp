@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operand counts in a check: a plan that is right except for one operand, which it leaves out, is excluded.
-#include "../../src/measure/workplace.hpp"
+#include "measure/workplace.hpp"
+#include "plan/fill.hpp"
+#include "plan/tolerance.hpp"
+#include "reference/reference.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/quantization.hpp>
 #include <benanza/plan/element.hpp>
-#include <benanza/plan/fill.hpp>
-#include <benanza/plan/tolerance.hpp>
-#include <benanza/reference/reference.hpp>
 
 #include <algorithm>
 #include <cstddef>

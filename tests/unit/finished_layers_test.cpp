@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/bench/finished_layers.hpp"
+#include "bench/finished_layers.hpp"
 
 #include "support/results_support.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
-#include <benanza/fusion.hpp>
+#include <benanza/fusion/default_patterns.hpp>
+#include <benanza/fusion/fuse.hpp>
 #include <benanza/model/fold_quantization.hpp>
 #include <benanza/model/layer_signature.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates in place: their cost, where they are allowed, and how they are checked.
-#include "../../src/measure/tuning_session.hpp"
+#include "measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include "support/graph_builder.hpp"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the database has the rows that a layer needs: rows of sessions on a fake host, and rows made by hand.
-#include "../../src/measure/tuning_session.hpp"
+#include "measure/known.hpp"
+
+#include "measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
-#include <benanza/measure/known.hpp>
 #include <benanza/measure/measure.hpp>
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans that take long to build: the tuner builds only those that it needs, one at a time.
-#include "../../src/measure/tuning_session.hpp"
+#include "measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/measure/measure.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selection where a single call takes a large share of the budget, on a fake host.
-#include "../../src/measure/candidate_order.hpp"
-#include "../../src/measure/tuning_session.hpp"
+#include "measure/candidate_order.hpp"
+#include "measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/measure/measure.hpp>

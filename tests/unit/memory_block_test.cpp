@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/memory_block.hpp"
+
 #include "support/catch.hpp"
-#include <benanza/plan/memory_block.hpp>
 
 #include <cstdint>
 #include <cstring>

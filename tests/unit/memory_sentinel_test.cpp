@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows whose data exceed the caches, while another process streams through memory, on a host whose time is a counter.
-#include "../../src/measure/memory_sentinel.hpp"
+#include "measure/memory_sentinel.hpp"
 
-#include "../../src/measure/memory_probe.hpp"
-#include "../../src/measure/tuning_session.hpp"
+#include "measure/known.hpp"
+#include "measure/memory_probe.hpp"
+#include "measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
-#include <benanza/measure/known.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session measures for a model if a database has its layers in part, or with doubt. The rows are handwritten.
-#include "../../src/session/missing_layers.hpp"
+#include "session/missing_layers.hpp"
 
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/fusion_support.hpp"
-#include <benanza/fusion/strided_view.hpp>
+#include <benanza/fusion/detail/strided_view.hpp>
 
 #include <algorithm>
 #include <string_view>

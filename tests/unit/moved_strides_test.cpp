@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 #include "support/fusion_support.hpp"
 #include "support/model_files.hpp"
-#include <benanza/fusion/moved_strides.hpp>
+#include <benanza/fusion/detail/moved_strides.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/onnx.hpp>
 

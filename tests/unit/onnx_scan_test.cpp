@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pre-scan's cost depends on a file's structure, not on its weights; it refuses files that are not models.
-#include "../../src/onnx/scan.hpp"
-#include "../../src/onnx/wire.hpp"
+#include "onnx/scan.hpp"
+#include "onnx/wire.hpp"
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layer's share of the time for first visits, if plans have to pack its weights first.
-#include "../../src/measure/tuning_session.hpp"
+#include "measure/tuning_session.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/measure/measure.hpp>

@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include "support/devices2019.hpp"
 #include <benanza/detail/quantile.hpp>
-#include <benanza/predict/spread.hpp>
+#include <benanza/predict/detail/spread.hpp>
 
 #include <algorithm>
 #include <cmath>

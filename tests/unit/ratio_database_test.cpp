@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ratios of the nearest layers, and the hull outside of which there are no ratios.
 #include "support/catch.hpp"
-#include <benanza/predict/ratio_database.hpp>
+#include <benanza/predict/detail/ratio_database.hpp>
 
 #include <cmath>
 #include <string>

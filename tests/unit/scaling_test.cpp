@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of wave scaling, by their properties and by hand.
 #include "support/catch.hpp"
-#include <benanza/predict/occupancy.hpp>
-#include <benanza/predict/scaling.hpp>
+#include <benanza/predict/detail/occupancy.hpp>
+#include <benanza/predict/detail/scaling.hpp>
 
 #include <array>
 #include <cmath>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paper's study, from the published data. Expected values: recomputed from the files by a script, and numbers that
 // the original printed.
+#include "study/profile_folder.hpp"
 #include "support/catch.hpp"
 #include "support/data2019.hpp"
 #include "support/results_support.hpp"
 #include <benanza/error.hpp>
 #include <benanza/study/make_study.hpp>
-#include <benanza/study/profile_folder.hpp>
 #include <benanza/study/study2019.hpp>
 
 #include <algorithm>

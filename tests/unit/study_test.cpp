@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "study/account.hpp"
+#include "study/device_names.hpp"
 #include "support/catch.hpp"
-#include <benanza/study/account.hpp>
-#include <benanza/study/device_names.hpp>
 #include <benanza/study/make_study.hpp>
 
 #include <algorithm>

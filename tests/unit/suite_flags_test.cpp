@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/bench/suite_flags.hpp"
+#include "bench/suite_flags.hpp"
 
 #include "support/catch.hpp"
 #include <benanza/detail/duration.hpp>

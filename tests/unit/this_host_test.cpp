@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host reports about its own processors.
-#include "../../src/measure/this_host.hpp"
+#include "measure/this_host.hpp"
 
+#include "plan/cpu_set.hpp"
 #include "support/catch.hpp"
-#include <benanza/plan/cpu_set.hpp>
 
 #include <csignal>
 #include <ctime>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/thread_pool.hpp"
+
+#include "plan/cpu_set.hpp"
+#include "plan/round_trip.hpp"
 #include "support/catch.hpp"
-#include <benanza/plan/cpu_set.hpp>
-#include <benanza/plan/round_trip.hpp>
-#include <benanza/plan/thread_pool.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/isolation/request.hpp"
-#include "../../src/isolation/surroundings.hpp"
+#include "isolation/worker.hpp"
+
+#include "isolation/request.hpp"
+#include "isolation/surroundings.hpp"
+#include "plan/kernel_settings.hpp"
 #include "support/results_support.hpp"
 #include <benanza/detail/running_clock.hpp>
-#include <benanza/isolation/worker.hpp>
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/plan/kernel_settings.hpp>
 
 #include <chrono>
 #include <csignal>

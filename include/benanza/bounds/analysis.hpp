@@ -6,7 +6,7 @@
 #include <benanza/bounds/bound.hpp>
 #include <benanza/bounds/timed_graph.hpp>
 #include <benanza/model/cost.hpp>
-#include <benanza/model/dead_work.hpp>
+#include <benanza/model/detail/dead_work.hpp>
 #include <benanza/model/floor_exception.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>

@@ -8,15 +8,15 @@
 #include <benanza/fusion/fuse.hpp>
 
 #ifndef BENANZA_COMPILED_FUSION
-#include <benanza/fusion/activation.hpp>
-#include <benanza/fusion/attention.hpp>
-#include <benanza/fusion/epilogue_group.hpp>
-#include <benanza/fusion/gated_product.hpp>
-#include <benanza/fusion/normalization.hpp>
-#include <benanza/fusion/padding.hpp>
-#include <benanza/fusion/residual_norm.hpp>
-#include <benanza/fusion/rotary.hpp>
-#include <benanza/fusion/shared_input.hpp>
+#include <benanza/fusion/detail/activation.hpp>
+#include <benanza/fusion/detail/attention.hpp>
+#include <benanza/fusion/detail/epilogue_group.hpp>
+#include <benanza/fusion/detail/gated_product.hpp>
+#include <benanza/fusion/detail/normalization.hpp>
+#include <benanza/fusion/detail/padding.hpp>
+#include <benanza/fusion/detail/residual_norm.hpp>
+#include <benanza/fusion/detail/rotary.hpp>
+#include <benanza/fusion/detail/shared_input.hpp>
 
 namespace benanza {
 

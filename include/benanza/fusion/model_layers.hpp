@@ -2,7 +2,8 @@
 // make_model_layers: a model's layers in both forms; measurable_layers: those that have to be measured.
 #pragma once
 
-#include <benanza/fusion.hpp>
+#include <benanza/fusion/default_patterns.hpp>
+#include <benanza/fusion/fuse.hpp>
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/model/layer_set.hpp>
 #include <benanza/model/model_layers.hpp>

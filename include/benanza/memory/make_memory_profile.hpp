@@ -5,8 +5,8 @@
 #include <benanza/memory/memory_profile.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/training/detail/storages.hpp>
 #include <benanza/training/kept_tensors.hpp>
-#include <benanza/training/storages.hpp>
 #include <benanza/training/training_graph.hpp>
 
 #include <algorithm>

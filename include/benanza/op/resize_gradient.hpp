@@ -5,8 +5,8 @@
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/field_text.hpp>
 #include <benanza/detail/node.hpp>
+#include <benanza/op/detail/resize_axis.hpp>
 #include <benanza/op/operator.hpp>
-#include <benanza/op/resize_axis.hpp>
 #include <benanza/op/resize_mode.hpp>
 
 #include <algorithm>

@@ -6,11 +6,11 @@
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/bounds/layer_floor.hpp>
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/predict/kernel_waves.hpp>
+#include <benanza/predict/detail/kernel_waves.hpp>
+#include <benanza/predict/detail/ratio_database.hpp>
+#include <benanza/predict/detail/scaling.hpp>
+#include <benanza/predict/detail/spread.hpp>
 #include <benanza/predict/prediction.hpp>
-#include <benanza/predict/ratio_database.hpp>
-#include <benanza/predict/scaling.hpp>
-#include <benanza/predict/spread.hpp>
 #include <benanza/results/expected_time.hpp>
 #include <benanza/results/results.hpp>
 

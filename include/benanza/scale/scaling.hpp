@@ -4,9 +4,9 @@
 #pragma once
 
 #include <benanza/error.hpp>
+#include <benanza/scale/detail/timeline.hpp>
 #include <benanza/scale/measured_network.hpp>
 #include <benanza/scale/network.hpp>
-#include <benanza/scale/timeline.hpp>
 
 #include <cmath>
 #include <cstdint>

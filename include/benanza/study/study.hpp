@@ -5,7 +5,7 @@
 
 #include <benanza/bounds/bound.hpp>
 #include <benanza/model/data_type.hpp>
-#include <benanza/study/geometric_mean.hpp>
+#include <benanza/study/detail/geometric_mean.hpp>
 
 #include <array>
 #include <cstdint>

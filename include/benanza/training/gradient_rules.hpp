@@ -3,17 +3,17 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
-#include <benanza/training/gradients/convolution.hpp>
-#include <benanza/training/gradients/einsum.hpp>
-#include <benanza/training/gradients/elementwise.hpp>
-#include <benanza/training/gradients/loss.hpp>
-#include <benanza/training/gradients/movement.hpp>
-#include <benanza/training/gradients/normalization.hpp>
-#include <benanza/training/gradients/product.hpp>
-#include <benanza/training/gradients/recurrent.hpp>
-#include <benanza/training/gradients/reduction.hpp>
-#include <benanza/training/gradients/scatter.hpp>
-#include <benanza/training/gradients/window.hpp>
+#include <benanza/training/detail/gradients/convolution.hpp>
+#include <benanza/training/detail/gradients/einsum.hpp>
+#include <benanza/training/detail/gradients/elementwise.hpp>
+#include <benanza/training/detail/gradients/loss.hpp>
+#include <benanza/training/detail/gradients/movement.hpp>
+#include <benanza/training/detail/gradients/normalization.hpp>
+#include <benanza/training/detail/gradients/product.hpp>
+#include <benanza/training/detail/gradients/recurrent.hpp>
+#include <benanza/training/detail/gradients/reduction.hpp>
+#include <benanza/training/detail/gradients/scatter.hpp>
+#include <benanza/training/detail/gradients/window.hpp>
 
 #include <cstddef>
 #include <initializer_list>

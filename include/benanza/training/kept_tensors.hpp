@@ -5,8 +5,8 @@
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/training/detail/eager_saves.hpp>
+#include <benanza/training/detail/storages.hpp>
 #include <benanza/training/kept_tensor.hpp>
-#include <benanza/training/storages.hpp>
 #include <benanza/training/training_graph.hpp>
 
 #include <algorithm>

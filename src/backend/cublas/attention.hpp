@@ -3,8 +3,8 @@
 // cuBLAS with one of Benanza's own kernels in between, for types and shapes that no library fuses.
 #pragma once
 
+#include "backend/cuda/cuda_attention.hpp"
 #include "problem.hpp"
-#include <benanza/backend/cuda_attention.hpp>
 
 #include <string>
 #include <variant>

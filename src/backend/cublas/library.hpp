@@ -2,8 +2,8 @@
 // The cuBLAS and cuBLASLt that are loaded at run time: calls, handles, statuses as exceptions.
 #pragma once
 
+#include "plan/shared_library.hpp"
 #include <benanza/plan/device.hpp>
-#include <benanza/plan/shared_library.hpp>
 
 #include <cublasLt.h>
 #include <cublas_v2.h>

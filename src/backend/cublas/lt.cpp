@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lt_epilogue.hpp"
+#include "plan/transpose_matrices.hpp"
 #include "plans.hpp"
 #include <benanza/plan/element.hpp>
-#include <benanza/plan/transpose_matrices.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem.hpp"
 
+#include "plan/batch_offset.hpp"
+#include "plan/tolerance.hpp"
 #include <benanza/model/quantization.hpp>
-#include <benanza/plan/batch_offset.hpp>
-#include <benanza/plan/tolerance.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check.hpp"
 #include "context.hpp"
+#include "cuda_attention.hpp"
 #include "kernels.hpp"
-#include <benanza/backend/cuda_attention.hpp>
 #include <benanza/error.hpp>
 
 #include <string>

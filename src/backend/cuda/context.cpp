@@ -2,7 +2,7 @@
 #include "context.hpp"
 
 #include "check.hpp"
-#include <benanza/plan/tolerance.hpp>
+#include "plan/tolerance.hpp"
 
 #include <algorithm>
 #include <array>

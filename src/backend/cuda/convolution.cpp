@@ -3,10 +3,10 @@
 // unsigned operand.
 #include "check.hpp"
 #include "context.hpp"
+#include "plan/transpose_matrices.hpp"
 #include <benanza/detail/window.hpp>
 #include <benanza/model/quantization.hpp>
 #include <benanza/plan/element.hpp>
-#include <benanza/plan/transpose_matrices.hpp>
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 // CUPTI, loaded on first use: a machine without it can still measure.
 #pragma once
 
-#include <benanza/plan/shared_library.hpp>
+#include "plan/shared_library.hpp"
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>

@@ -3,7 +3,7 @@
 // needed are declared here according to the NVML API Reference.
 #include "nvml.hpp"
 
-#include <benanza/plan/shared_library.hpp>
+#include "plan/shared_library.hpp"
 
 #include <array>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "candidates.hpp"
 
-#include <benanza/plan/transpose_matrices.hpp>
+#include "plan/transpose_matrices.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "descriptors.hpp"
 
+#include "plan/tolerance.hpp"
 #include <benanza/error.hpp>
-#include <benanza/plan/tolerance.hpp>
 
 #include <limits>
 #include <string>

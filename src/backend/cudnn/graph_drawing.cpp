@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw.hpp"
+#include "plan/transpose_matrices.hpp"
 #include <benanza/model/unit_height.hpp>
-#include <benanza/plan/transpose_matrices.hpp>
 
 #include <algorithm>
 #include <cmath>

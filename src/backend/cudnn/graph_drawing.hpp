@@ -3,8 +3,8 @@
 #pragma once
 
 #include "candidates.hpp"
+#include "plan/tolerance.hpp"
 #include <benanza/model/quantization.hpp>
-#include <benanza/plan/tolerance.hpp>
 
 #define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
 #define CUDNN_FRONTEND_SKIP_JSON_LIB

@@ -3,8 +3,8 @@
 // exceptions.
 #pragma once
 
+#include "plan/shared_library.hpp"
 #include <benanza/plan/device.hpp>
-#include <benanza/plan/shared_library.hpp>
 
 #include <cudnn.h>
 

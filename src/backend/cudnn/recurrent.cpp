@@ -3,7 +3,7 @@
 // positions in it. That space uses the buffer of the last constant; the constants packed before it are also copied
 // there. The buffers of the other constants stay unread.
 #include "families.hpp"
-#include <benanza/plan/transpose_matrices.hpp>
+#include "plan/transpose_matrices.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/accompanied.hpp"
 #include "world.hpp"
 #include <benanza/backend/mpi.hpp>
-#include <benanza/plan/accompanied.hpp>
 
 #include <algorithm>
 #include <cstring>

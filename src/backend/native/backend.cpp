@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend.hpp"
 
+#include "plan/cpu_set.hpp"
 #include "widened.hpp"
-#include <benanza/plan/cpu_set.hpp>
 
 #include <mutex>
 #include <string>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "isa.hpp"
+#include "plan/thread_pool.hpp"
+#include "plan/tolerance.hpp"
 #include <benanza/plan/backend.hpp>
-#include <benanza/plan/thread_pool.hpp>
-#include <benanza/plan/tolerance.hpp>
 
 #include <functional>
 #include <memory>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "kernels.hpp"
+#include "plan/thread_pool.hpp"
 #include <benanza/detail/window.hpp>
-#include <benanza/plan/thread_pool.hpp>
 
 #include <vector>
 

@@ -4,8 +4,8 @@
 // are packed before anything is timed. For other columns, a thread packs a panel and multiplies it by all rows while it
 // is in the cache. Sums are exact in 32 bits.
 #include "integer_columns.hpp"
+#include "plan/batch_offset.hpp"
 #include <benanza/model/quantization.hpp>
-#include <benanza/plan/batch_offset.hpp>
 
 #include <algorithm>
 #include <cstring>

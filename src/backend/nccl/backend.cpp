@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "group.hpp"
+#include "plan/accompanied.hpp"
 #include <benanza/backend/cuda.hpp>
 #include <benanza/backend/nccl.hpp>
 #include <benanza/error.hpp>
-#include <benanza/plan/accompanied.hpp>
 
 #include <algorithm>
 #include <mutex>

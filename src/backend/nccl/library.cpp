@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.hpp"
 
+#include "plan/shared_library.hpp"
 #include <benanza/error.hpp>
-#include <benanza/plan/shared_library.hpp>
 
 #include <memory>
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
+#include "plan/processor.hpp"
 #include <benanza/backend/onednn.hpp>
 #include <benanza/plan/backend.hpp>
-#include <benanza/plan/processor.hpp>
 
 namespace benanza::onednn {
 namespace {

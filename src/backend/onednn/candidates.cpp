@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "candidates.hpp"
 
-#include <benanza/plan/tolerance.hpp>
+#include "plan/tolerance.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/batch_offset.hpp"
 #include <benanza/backend/openblas.hpp>
 #include <benanza/plan/backend.hpp>
-#include <benanza/plan/batch_offset.hpp>
 
 #include <cblas.h>
 

@@ -9,7 +9,7 @@
 #include <benanza/bounds/layer_floor.hpp>
 #include <benanza/detail/saturated.hpp>
 #include <benanza/model/critical_path.hpp>
-#include <benanza/model/distinct_bytes.hpp>
+#include <benanza/model/detail/distinct_bytes.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/results/expected_time.hpp>

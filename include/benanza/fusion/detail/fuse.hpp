@@ -2,9 +2,9 @@
 // What `fuse` computes.
 #pragma once
 
+#include <benanza/fusion/detail/moved_in_place.hpp>
 #include <benanza/fusion/fuse.hpp>
-#include <benanza/fusion/moved_in_place.hpp>
-#include <benanza/model/distinct_bytes.hpp>
+#include <benanza/model/detail/distinct_bytes.hpp>
 #include <benanza/model/group_flops.hpp>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // What make_model_layers computes.
 #pragma once
 
+#include <benanza/fusion/detail/moved_strides.hpp>
 #include <benanza/fusion/model_layers.hpp>
-#include <benanza/fusion/moved_strides.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -6,9 +6,9 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/model/detail/known_bands.hpp>
 #include <benanza/model/detail/live_movement.hpp>
+#include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
-#include <benanza/model/region.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,9 +2,9 @@
 // What is needed of the passes of a loop: the part of LiveElements for Loop and Scan.
 #pragma once
 
+#include <benanza/model/detail/live_elements.hpp>
 #include <benanza/model/detail/passes.hpp>
 #include <benanza/model/detail/sliced_values.hpp>
-#include <benanza/model/live_elements.hpp>
 
 #include <algorithm>
 #include <cstddef>

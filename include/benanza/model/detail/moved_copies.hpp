@@ -4,7 +4,7 @@
 
 #include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_movement.hpp>
-#include <benanza/model/region.hpp>
+#include <benanza/model/detail/region.hpp>
 
 #include <algorithm>
 #include <cstddef>

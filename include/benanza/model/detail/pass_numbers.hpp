@@ -3,8 +3,8 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
+#include <benanza/model/detail/positions.hpp>
 #include <benanza/model/graph.hpp>
-#include <benanza/model/positions.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
+#include <benanza/model/detail/positions.hpp>
+#include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>
-#include <benanza/model/positions.hpp>
-#include <benanza/model/region.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -4,8 +4,8 @@
 
 #include <benanza/detail/node.hpp>
 #include <benanza/model/detail/pass_numbers.hpp>
+#include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>
-#include <benanza/model/region.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,8 +3,8 @@
 // results of Slice, Split, Transpose, Expand and a look-up by a constant that are read from the operand's memory.
 #pragma once
 
-#include <benanza/fusion/shared_input.hpp>
-#include <benanza/fusion/strided_view.hpp>
+#include <benanza/fusion/detail/shared_input.hpp>
+#include <benanza/fusion/detail/strided_view.hpp>
 
 #include <algorithm>
 #include <map>

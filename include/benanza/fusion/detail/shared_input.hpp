@@ -3,7 +3,7 @@
 // with the weights side by side. Its result has their results side by side too: readers of one of them use strides.
 #pragma once
 
-#include <benanza/fusion/strided_view.hpp>
+#include <benanza/fusion/detail/strided_view.hpp>
 
 #include <algorithm>
 #include <cstdint>

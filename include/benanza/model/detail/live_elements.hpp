@@ -12,12 +12,12 @@
 #include <benanza/model/detail/made_ahead.hpp>
 #include <benanza/model/detail/needs_everything.hpp>
 #include <benanza/model/detail/pass_numbers.hpp>
+#include <benanza/model/detail/region.hpp>
 #include <benanza/model/detail/sliced_values.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/model/model_layers.hpp>
-#include <benanza/model/region.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -7,8 +7,8 @@
 // Concat of columns that are viewed as rows again.
 #pragma once
 
-#include <benanza/fusion/epilogue_group.hpp>
-#include <benanza/fusion/normalization.hpp>
+#include <benanza/fusion/detail/epilogue_group.hpp>
+#include <benanza/fusion/detail/normalization.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // Zeros around a convolution's input that a separate Pad adds.
 #pragma once
 
-#include <benanza/fusion/normalization.hpp>
+#include <benanza/fusion/detail/normalization.hpp>
 
 namespace benanza::detail {
 

@@ -4,8 +4,8 @@
 // next. Calls that read it also take several times as long, while a loop in registers is as fast as ever.
 #pragma once
 
+#include "thread_pool.hpp"
 #include <benanza/model/units.hpp>
-#include <benanza/plan/thread_pool.hpp>
 
 namespace benanza {
 

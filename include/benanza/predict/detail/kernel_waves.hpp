@@ -3,8 +3,8 @@
 // of the time.
 #pragma once
 
-#include <benanza/predict/occupancy.hpp>
-#include <benanza/predict/scaling.hpp>
+#include <benanza/predict/detail/occupancy.hpp>
+#include <benanza/predict/detail/scaling.hpp>
 #include <benanza/results/kernel_launch.hpp>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Gradients of pooling, of resizing and sampling, and of rotations.
 #pragma once
 
-#include <benanza/training/gradients/elementwise.hpp>
+#include <benanza/training/detail/gradients/elementwise.hpp>
 
 namespace benanza::training {
 

@@ -6,7 +6,7 @@
 
 #include <benanza/detail/collapse.hpp>
 #include <benanza/model/band.hpp>
-#include <benanza/model/positions.hpp>
+#include <benanza/model/detail/positions.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 // bytes.
 #pragma once
 
-#include <benanza/fusion/normalization.hpp>
+#include <benanza/fusion/detail/normalization.hpp>
 
 namespace benanza::detail {
 

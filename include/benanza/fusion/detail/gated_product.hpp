@@ -4,7 +4,7 @@
 // one element-wise call follows. No single call does everything: the cheapest partition decides.
 #pragma once
 
-#include <benanza/fusion/shared_input.hpp>
+#include <benanza/fusion/detail/shared_input.hpp>
 
 #include <optional>
 #include <variant>

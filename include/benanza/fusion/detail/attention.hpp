@@ -2,9 +2,9 @@
 // Attention: product of queries and keys, scale, mask, softmax, product with the values; and the transposes around it.
 #pragma once
 
-#include <benanza/fusion/attention_layout.hpp>
-#include <benanza/fusion/epilogue_group.hpp>
-#include <benanza/fusion/normalization.hpp>
+#include <benanza/fusion/detail/attention_layout.hpp>
+#include <benanza/fusion/detail/epilogue_group.hpp>
+#include <benanza/fusion/detail/normalization.hpp>
 
 namespace benanza::detail {
 
