@@ -105,6 +105,9 @@ def main():
             if bound is None or expected is None:
                 print(f"{kind:9} {model['model'][:26]:26} no value: {model['missing'][:1]}", flush=True)
                 continue
+            if RUNG not in model["uncertainty"]:  # no interval: floors make up a part of it
+                print(f"{kind:9} {model['model'][:26]:26} quiet {expected:9.4g} ms  busy {bound:9.4g} ms, {model['floor_share'][RUNG]:.0%} of it floors")
+                continue
             half = model["uncertainty"][RUNG]
             of_quiet = before["uncertainty"][RUNG]
             contains = abs(bound - expected) <= (half ** 2 * bound ** 2 + of_quiet ** 2 * expected ** 2) ** 0.5

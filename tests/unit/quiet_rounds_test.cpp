@@ -104,6 +104,27 @@ TEST_CASE("the interval of a provisional total reaches down to what contended ro
   CHECK(library.bound->value * (1 - library.uncertainty) <= 30e-6 - row.at_least.value);
 }
 
+TEST_CASE("the interval of a provisional total reaches down to what contended rows with more threads may take") {
+  Run run = session({{"relu", {10, 10, 10}}, {"softmax", {20, 20, 20}}});
+  run.machine.cores = 2;
+  Measurement both = run.rows.back();  // neighbours on both processors: slower with two threads than with one
+  both.algorithm = "a,threads=2";
+  both.threads = 2;
+  both.rounds_s.clear();
+  both.samples = 0;
+  both.p10 = both.median = {30e-6};
+  both.contended = true;
+  both.at_least = {12e-6};
+  run.rows.push_back(both);
+  ResultDatabase database;
+  database.add(run);
+  const Analysis a = analyze(small_model(), database, {.threads = 2});
+  const Rung& library = a[RungName::library];
+  REQUIRE(library.provisional());
+  CHECK(library.bound->value == Approx(30e-6));
+  CHECK(library.bound->value * (1 - library.uncertainty) <= 10e-6 + 12e-6);
+}
+
 TEST_CASE("rows with several threads are provisional if other processes used their processors") {
   Run run = session({{"relu", eight(10)}, {"softmax", eight(20)}});
   run.machine.cores = 2;
