@@ -12,6 +12,7 @@
 //      share      time  count  of roof  layer                                   plan
 //     12.4 %   7.62 ms     x6     62 %  Conv 1x256x14x14, 256 of 3x3, +bias ... onednn brgconv:avx2
 #include "format.hpp"
+#include "ladder_notes.hpp"
 #include "plans.hpp"
 #include "sweep.hpp"
 #include "table_parts.hpp"
@@ -34,11 +35,6 @@ using namespace report;
 
 constexpr std::size_t rows_that_matter = 10;
 constexpr int bar_cells = 31;  // with an uncertainty and two marks, a line has 80 columns
-/// What the rungs assume (docs/measuring.md, "What each rung assumes"), and what rungs measured on a processor assume
-/// in addition.
-constexpr std::string_view assumptions =
-                               "direct matrix products, any convolution algorithm, packed weights,\n    free layouts",
-                           assumptions_on_processor = "huge pages, one NUMA node, no SMT";
 
 /// `measured 121  free 1    fused: 56 groups`; counts of zero are left out.
 void coverage_line(std::ostream& out, const Analysis& a) {
@@ -78,30 +74,7 @@ void ladder(std::ostream& out, const Analysis& a, const TableOptions& options) {
     }
     out << (rung_name == a.headline() ? strong(line, options) : line) << '\n';
   }
-  out << "  assumed: " << assumptions;
-  if (!a.analytic && !a.machine.is_device()) out << ", " << assumptions_on_processor;
-  out << '\n';
-  for (std::size_t i = 0; i < rung_count; ++i)
-    if (a.rungs[i].raised.value > 0)
-      out << fmt::format("  {} was raised by {} to the model floor\n", rung_words(static_cast<RungName>(i)),
-                         time_text(a.rungs[i].raised));
-  const bool any_saves =
-      std::any_of(a.rungs.begin(), a.rungs.end(), [](const Rung& rung) { return rung.saves_multiplications; });
-  if (a.direct_floor && a[RungName::model_floor].bound && *a.direct_floor > *a[RungName::model_floor].bound)
-    out << fmt::format("  direct algorithms alone: at least {}{}\n", time_text(*a.direct_floor),
-                       any_saves ? " (rungs with W: maybe less)" : "");
-  if (any_saves) out << "  W: some plans save multiplications (Winograd, FFT)\n";
-  if (const std::string note = floor_note(a); !note.empty()) out << "  " << note << '\n';
-  if (a.quietest && a.quietest->replaced)
-    out << fmt::format("  the session of {} was quieter; it no longer counts, as the last two agree\n",
-                       a.quietest->started.substr(0, 10));
-  else if (a.quietest)
-    out << fmt::format("  the rounds are of {}, the quietest session; the newest is of {}{}\n",
-                       a.quietest->started.substr(0, 10), a.quietest->newest.substr(0, 10),
-                       a.quietest->contested ? ":\n    another one decides which of them counts" : "");
-  if (a.provisional())
-    out << paragraph("~ provisional: " + a[RungName::library].doubt + "; run again to refine", width_of(options), 2);
-  else if (!a[RungName::library].common_rounds) out << "  * no run timed all rows together: a sum of each row's p10\n";
+  for (const auto& note : ladder_notes(a)) out << paragraph(note, width_of(options), 2);
 }
 
 /// Plans that could be the fastest of their layer, and are out because the process that tried them ended.

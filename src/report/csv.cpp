@@ -40,7 +40,7 @@ struct RungLine {
   std::optional<Seconds> bound{}, median{};
   std::optional<double> uncertainty{};
   double floor_share = 0;
-  std::string_view status{};  ///< empty, `partial`, `provisional` or `refused`
+  std::string_view status{};  ///< empty, `unknown`, `partial`, `provisional` or `refused`
   std::string_view reason{};  ///< of the status
 };
 
@@ -58,7 +58,7 @@ void write_line(std::ostream& out, const Analysis& a, const RungLine& line) {
 void write_rungs(std::ostream& out, const Analysis& a) {
   for (std::size_t i = 0; i < rung_count; ++i) {
     const Rung& rung = a.rungs[i];
-    if (static_cast<RungName>(i) == RungName::roofline_memory || !rung.bound) continue;
+    if (static_cast<RungName>(i) == RungName::roofline_memory || (a.analytic && !rung.bound)) continue;
     const bool knows_interval = rung.median && !rung.mostly_floor();
     write_line(out, a,
                {.name = enum_names(RungName{})[i],
@@ -66,9 +66,10 @@ void write_rungs(std::ostream& out, const Analysis& a) {
                 .median = rung.median,
                 .uncertainty = knows_interval ? std::optional(rung.uncertainty) : std::nullopt,
                 .floor_share = rung.floor_share,
-                .status = rung.median && a.partial() ? "partial"
-                          : rung.provisional()       ? "provisional"
-                                                     : "",
+                .status = !rung.bound                  ? "unknown"
+                          : rung.median && a.partial() ? "partial"
+                          : rung.provisional()         ? "provisional"
+                                                       : "",
                 .reason = rung.doubt});
   }
 }

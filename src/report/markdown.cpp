@@ -8,6 +8,7 @@
 //   | --- | ---: | --- | --- |
 //   | model floor | 20.7 ms |  |  |
 //   | **library fused resident** | **30.3 ms** | ± 3.7 % | W |
+#include "ladder_notes.hpp"
 #include "table_parts.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/gap_report.hpp>
@@ -150,8 +151,8 @@ void write_markdown(std::ostream& out, const BoundReport& report, const TableOpt
     if (a.partial())
       write_note(out, fmt::format("partial: the bounds lack {} result{}, first {}", a.missing.size(),
                                   a.missing.size() == 1 ? "" : "s", a.missing.front()));
-    write_note(out, floor_note(a));
-    if (a.provisional()) write_note(out, "~ provisional: " + a[RungName::library].doubt);
+    out << '\n';
+    for (const auto& note : report::ladder_notes(a)) out << "- " << cell(note) << '\n';
     write_rows(out, a, options);
   }
 }

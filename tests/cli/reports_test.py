@@ -57,6 +57,22 @@ class Reports(unittest.TestCase):
         failed = self.run_program(*analyze, "--assert-latency", "38.6us", code=4)
         self.assertIn("library_fused_resident is 0.0386853 ms, asserted at most 0.0386 ms", failed.stderr)
 
+    def test_rungs_without_a_value_are_lines_too(self):
+        fewer = self.without("/cold-weights/")
+        rungs = {row["rung"]: row for row in self.rows("analyze", MNIST, "--results", fewer, "--csv-rungs")}
+        shown = re.findall(r"^  (\w[\w ]+?) {2,}unknown$", self.run_program("analyze", MNIST, "--results", fewer).stdout, re.MULTILINE)
+        self.assertIn("library fused resident", shown)
+        self.assertEqual({name for name, row in rungs.items() if row["status"] == "unknown"}, {name.replace(" ", "_") for name in shown})
+        self.assertEqual(rungs["library_fused_resident"]["bound_ms"], "")
+
+    def test_markdown_has_the_notes_of_the_table(self):
+        arguments = ["analyze", MNIST, "--results", RESULTS]
+        table = " ".join(self.run_program(*arguments).stdout.split())
+        notes = [line[2:].replace("\\", "") for line in self.run_program(*arguments, "--md", "-").stdout.splitlines() if line.startswith("- ")]
+        self.assertTrue(notes[0].startswith("assumed: direct matrix products"), notes)
+        for note in notes:
+            self.assertIn(note, table)
+
     def test_the_comparison_of_models_fits_80_columns(self):
         for file in (RESULTS, UPGRADED):
             shutil.copy(file, self.at)  # a short path
