@@ -5,6 +5,7 @@
 #include "constant_kind.hpp"
 #include "equal_tensors.hpp"
 #include "external_data.hpp"
+#include "graph_fields.hpp"
 #include "proto.hpp"
 #include "tensor_fields.hpp"
 #include "wire.hpp"
@@ -14,68 +15,17 @@
 #include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <set>
+#include <map>
 #include <utility>
 #include <vector>
 
 namespace benanza::importer {
 namespace {
 
-// Field numbers of onnx.proto.
-namespace model {
-enum : std::uint32_t {
-  ir_version = 1,
-  producer_name = 2,
-  graph = 7,
-  opset_import = 8,
-  metadata_props = 14,
-  functions = 25
-};
-}
-namespace graph {
-enum : std::uint32_t {
-  node = 1,
-  name = 2,
-  initializer = 5,
-  input = 11,
-  output = 12,
-  value_info = 13,
-  sparse_initializer = 15
-};
-}
-namespace node {
-enum : std::uint32_t {
-  input = 1,
-  output = 2,
-  op_type = 4,
-  attribute = 5,
-  doc_string = 6,
-  metadata_props = 9,
-  device_configurations = 10
-};
-}
-namespace attribute {
-enum : std::uint32_t {
-  name = 1,
-  t = 5,
-  g = 6,
-  tensors = 10,
-  graphs = 11,
-  doc_string = 13,
-  type = 20,
-  sparse_tensor = 22,
-  sparse_tensors = 23
-};
-}
-namespace function {
-enum : std::uint32_t { node = 7, doc_string = 8, attribute_proto = 11, metadata_props = 14 };
-}
-namespace sparse {
-enum : std::uint32_t { values = 1, indices = 2, dims = 3 };
-}
 constexpr std::uint64_t attribute_type_tensor = 4;
 
 // Protobuf itself parses up to 100 nested messages; a body takes three (graph, node, attribute).
@@ -142,15 +92,15 @@ class Scanner {
       throw InputError("bodies are nested more than " + std::to_string(deepest_scanned) + " deep");
     std::string out;
     out.reserve(std::min<std::size_t>(message.size(), 1 << 16));
-    const std::set<std::string_view> places = places_in(message);
+    const Needed needed = needed_in(message);
     std::size_t initializers = 0;
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
-        case graph::node: write_bytes(out, field->number, node(bytes(*field), depth, places)); break;
+        case graph::node: append_node(out, *field, depth, needed); break;
         case graph::initializer: {
           const TensorFacts found = facts(bytes(*field));
           const std::string equal = depth == 0 && !with_places_ ? equal_text(found, bytes(*field), initializers) : "";
-          write_bytes(out, field->number, tensor(bytes(*field), false, places.contains(found.name), equal));
+          write_bytes(out, field->number, tensor(bytes(*field), false, count_of(needed, found.name), equal));
           ++initializers;
           break;
         }
@@ -168,26 +118,37 @@ class Scanner {
     return out;
   }
 
-  /// The tensors of a graph that determine which positions of an image are read: grids and boxes.
-  [[nodiscard]] std::set<std::string_view> places_in(std::string_view graph) const {
-    std::set<std::string_view> names;
+  /// Tensors of which more numbers are kept than of others, and how many.
+  using Needed = std::map<std::string_view, std::int64_t>;
+  static std::int64_t count_of(const Needed& needed, std::string_view name) {
+    const auto found = needed.find(name);
+    return found == needed.end() ? 0 : found->second;
+  }
+
+  /// Grids and boxes, which determine the positions of an image that are read, and the sizes of a Split, as many as it
+  /// has results.
+  [[nodiscard]] Needed needed_in(std::string_view graph) const {
+    Needed needed;
     for (auto fields = read(graph); auto field = fields.next();) {
       if (field->number != graph::node) continue;
-      std::string_view type;
-      std::vector<std::string_view> inputs;
+      std::string_view type, second;
+      std::int64_t inputs = 0, outputs = 0;
       for (auto parts = read(bytes(*field)); auto part = parts.next();)
         if (part->number == node::op_type) type = bytes(*part);
-        else if (part->number == node::input) inputs.push_back(bytes(*part));
-      if ((type == "GridSample" || type == "RoiAlign") && inputs.size() > 1) names.insert(inputs[1]);
+        else if (part->number == node::input && ++inputs == 2) second = bytes(*part);
+        else if (part->number == node::output) ++outputs;
+      const bool reads_places = type == "GridSample" || type == "RoiAlign";
+      if ((reads_places || type == "Split") && inputs > 1)
+        needed[second] = std::max(count_of(needed, second), reads_places ? kept_integers : outputs);
     }
-    return names;
+    return needed;
   }
 
   [[nodiscard]] std::string function(std::string_view message) const {
     std::string out;
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
-        case function::node: write_bytes(out, field->number, node(bytes(*field), 0, {})); break;
+        case function::node: append_node(out, *field, 0, {}); break;
         case function::attribute_proto: write_bytes(out, field->number, attribute(bytes(*field), 0)); break;
         case function::doc_string:
         case function::metadata_props: break;
@@ -197,14 +158,38 @@ class Scanner {
     return out;
   }
 
-  [[nodiscard]] std::string node(std::string_view message, int depth, const std::set<std::string_view>& places) const {
+  void append_node(std::string& out, const WireField& field, int depth, const Needed& needed) const {
+    if (stays(bytes(field))) out += field.whole;
+    else write_bytes(out, field.number, node(bytes(field), depth, needed));
+  }
+  /// Whether nothing in a node is dropped or replaced.
+  [[nodiscard]] bool stays(std::string_view node_message) const {
+    constexpr std::array changed{attribute::t,
+                                 attribute::g,
+                                 attribute::tensors,
+                                 attribute::graphs,
+                                 attribute::doc_string,
+                                 attribute::sparse_tensor,
+                                 attribute::sparse_tensors};
+    for (auto fields = read(node_message); auto field = fields.next();) {
+      if (field->number == node::doc_string || field->number == node::metadata_props ||
+          field->number == node::device_configurations)
+        return false;
+      if (field->number != node::attribute) continue;
+      for (auto parts = read(bytes(*field)); auto part = parts.next();)
+        if (std::find(changed.begin(), changed.end(), part->number) != changed.end()) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::string node(std::string_view message, int depth, const Needed& needed) const {
     std::string out;
-    bool is_place = false;
+    std::int64_t count = 0;
     for (auto fields = read(message); auto field = fields.next();)
-      is_place |= field->number == node::output && places.contains(bytes(*field));
+      if (field->number == node::output) count = std::max(count, count_of(needed, bytes(*field)));
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
-        case node::attribute: write_bytes(out, field->number, attribute(bytes(*field), depth, is_place)); break;
+        case node::attribute: write_bytes(out, field->number, attribute(bytes(*field), depth, count)); break;
         case node::doc_string:
         case node::metadata_props:
         case node::device_configurations: break;
@@ -214,7 +199,7 @@ class Scanner {
     return out;
   }
 
-  [[nodiscard]] std::string attribute(std::string_view message, int depth, bool is_place = false) const {
+  [[nodiscard]] std::string attribute(std::string_view message, int depth, std::int64_t count = 0) const {
     std::string out;
     bool sparse = false, of_constant = false;  // the value of a Constant, which has a name and a position in the file
     for (auto fields = read(message); auto field = fields.next();) {
@@ -224,7 +209,7 @@ class Scanner {
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
         case attribute::t:
-        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), !of_constant, is_place)); break;
+        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), !of_constant, count)); break;
         case attribute::g:
         case attribute::graphs: write_bytes(out, field->number, graph(bytes(*field), depth + 1)); break;
         // A sparse Constant becomes a dense one: `sparse_value` is used in the same way as `value`.
@@ -306,13 +291,13 @@ class Scanner {
   }
 
   /// Whether the numbers of a tensor are kept. `bytes` is the size of the message; a tensor with more elements than
-  /// that is incomplete.
+  /// that is incomplete. `count`: how many are needed.
   static bool wanted(const TensorFacts& facts, std::int64_t elements, std::size_t bytes, bool keeps_all,
-                     bool is_place) {
+                     std::int64_t count) {
     const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
     if (!type || facts.external) return false;
     const auto most = [&](std::int64_t kept) {
-      return keeps_all ? std::max(kept, static_cast<std::int64_t>(bytes)) : kept;
+      return std::max({kept, count, keeps_all ? static_cast<std::int64_t>(bytes) : 0});
     };
     switch (*type) {
       case DataType::i64:
@@ -330,7 +315,7 @@ class Scanner {
       case DataType::u16:
       case DataType::u32:
       case DataType::u64:
-        if (elements > most(is_place ? kept_integers : kept_floats)) return false;
+        if (elements > most(kept_floats)) return false;
         break;
       default: return false;
     }
@@ -453,10 +438,10 @@ class Scanner {
   }
 
   /// `of_node`: an attribute of a node. An executor needs its numbers, and their position in the file is not recorded.
-  [[nodiscard]] std::string tensor(std::string_view message, bool of_node, bool is_place,
+  [[nodiscard]] std::string tensor(std::string_view message, bool of_node, std::int64_t count,
                                    std::string_view more = {}) const {
     const TensorFacts found = facts(message);
-    if (!wanted(found, checked_elements(found), message.size(), of_node && with_places_, is_place))
+    if (!wanted(found, checked_elements(found), message.size(), of_node && with_places_, count))
       return stand_in(found, message, more, of_node);
     std::string out;
     for (auto fields = read(message); auto field = fields.next();)

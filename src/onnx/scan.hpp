@@ -41,7 +41,8 @@ inline constexpr std::string_view kind_mark = "kind:";
 inline constexpr std::string_view equal_mark = "equal:";
 
 /// The largest numbers of elements that are kept: integers and booleans may be shapes, floats may be scales of Resize
-/// or bounds of Clip. The grid of a GridSample and the boxes of a RoiAlign may have as many numbers as integers.
+/// or bounds of Clip. The grid of a GridSample and the boxes of a RoiAlign may have as many numbers as integers, and a
+/// Split has a size for each of its results.
 inline constexpr std::int64_t kept_integers = 8192;
 inline constexpr std::int64_t kept_floats = 64;
 

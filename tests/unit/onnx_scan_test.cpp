@@ -258,6 +258,27 @@ TEST_CASE("Sizes that a file declares are checked before they are believed", "[o
              Catch::Contains("tensor 'w'") && Catch::Contains(expected));
 }
 
+TEST_CASE("A Split keeps a size for each of its results, however many", "[onnx]") {
+  constexpr int results = 10'000;  // more than the numbers of other integers that are kept
+  auto model = parse_model("g (float[10002,2] x) => (float[3,2] y) { y = Split<axis = 0>(x, sizes) }");
+  auto& split = *model.mutable_graph()->mutable_node(0);
+  auto& sizes = *model.mutable_graph()->add_initializer();
+  sizes.set_name("sizes");
+  sizes.set_data_type(onnx::TensorProto::INT64);
+  sizes.add_dims(results);
+  sizes.add_int64_data(3);
+  for (int i = 1; i < results; ++i) {
+    split.add_output("y" + std::to_string(i));
+    sizes.add_int64_data(1);
+  }
+  const Graph graph = import_model(model);
+  REQUIRE(graph.nodes.size() == 1);
+  REQUIRE(graph.nodes[0].outputs.size() == results);
+  CHECK(graph.output(graph.nodes[0], 0).dims == Dims{3, 2});
+  CHECK(graph.output(graph.nodes[0], 1).dims == Dims{1, 2});
+  CHECK(graph.output(graph.nodes[0], results - 1).dims == Dims{1, 2});
+}
+
 TEST_CASE("Bodies nested without end are refused", "[onnx]") {
   auto model = parse_model("g (float[1] x, bool c) => (float[1] y) { y = Relu(x) }");
   onnx::GraphProto inner = model.graph();
