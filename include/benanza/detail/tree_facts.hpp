@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -61,11 +62,21 @@ struct TreeNode {
   return roots.empty() ? std::nullopt : std::optional(facts);
 }
 
+/// An attribute that is a list, without a copy. Empty if it is absent. Throws InputError if it has another type.
+template <class List>
+[[nodiscard]] const List& list_of(const Node& node, const std::string& key) {
+  static const List none;
+  const auto found = node.attributes.find(key);
+  if (found == node.attributes.end()) return none;
+  if (const auto* list = std::get_if<List>(&found->second)) return *list;
+  throw InputError("node '" + node.name + "' (" + node.op_type + "): attribute '" + key + "' has an unexpected type");
+}
+
 /// Facts about an ai.onnx.ml.TreeEnsemble: branches and leaves are in separate lists, and each leaf has one weight.
 [[nodiscard]] inline std::optional<TreeFacts> trees_by_root(const Node& node) {
-  const auto list = [&](std::string_view key) { return node.attribute<Dims>(key, {}); };
-  const Dims on_true = list("nodes_truenodeids"), on_false = list("nodes_falsenodeids");
-  const Dims true_leaf = list("nodes_trueleafs"), false_leaf = list("nodes_falseleafs");
+  const auto list = [&](const std::string& key) -> std::span<const std::int64_t> { return list_of<Dims>(node, key); };
+  const auto on_true = list("nodes_truenodeids"), on_false = list("nodes_falsenodeids");
+  const auto true_leaf = list("nodes_trueleafs"), false_leaf = list("nodes_falseleafs");
   const std::size_t branches = on_true.size();
   if (on_false.size() != branches || true_leaf.size() != branches || false_leaf.size() != branches) return std::nullopt;
   constexpr auto nowhere = std::numeric_limits<std::size_t>::max();
@@ -89,16 +100,6 @@ struct TreeNode {
   return tree_facts(nodes, roots);
 }
 
-/// An attribute that is a list, without a copy. Empty if it is absent. Throws InputError if it has another type.
-template <class List>
-[[nodiscard]] const List& list_of(const Node& node, const std::string& key) {
-  static const List none;
-  const auto found = node.attributes.find(key);
-  if (found == node.attributes.end()) return none;
-  if (const auto* list = std::get_if<List>(&found->second)) return *list;
-  throw InputError("node '" + node.name + "' (" + node.op_type + "): attribute '" + key + "' has an unexpected type");
-}
-
 /// Facts about a classifier or a regressor: nodes are numbered within their tree. `weights` is "class" or "target".
 [[nodiscard]] inline std::optional<TreeFacts> trees_by_id(const Node& node, const std::string& weights) {
   const auto list = [&](const std::string& key) -> std::span<const std::int64_t> { return list_of<Dims>(node, key); };
@@ -118,10 +119,18 @@ template <class List>
   std::vector<Place> places;  // if a number occurs twice, the first one counts
   places.reserve(count);
   for (std::size_t i = 0; i < count; ++i) places.push_back({trees[i], ids[i], i});
-  std::sort(places.begin(), places.end());
+  if (!std::is_sorted(places.begin(), places.end())) std::sort(places.begin(), places.end());
+  auto first = places.begin(), last = first;  // the nodes of the tree that was asked for last
   const auto place = [&](std::int64_t tree, std::int64_t id) {
-    const auto found = std::lower_bound(places.begin(), places.end(), Place{tree, id, 0});
-    return found != places.end() && found->tree == tree && found->id == id ? found->at : count;
+    if (first == last || first->tree != tree) {
+      first = std::lower_bound(places.begin(), places.end(), Place{tree, std::numeric_limits<std::int64_t>::min(), 0});
+      last = std::upper_bound(first, places.end(), Place{tree, std::numeric_limits<std::int64_t>::max(), count});
+    }
+    // Most exporters number the nodes of a tree from 0 on.
+    auto found = id >= 0 && id < last - first ? first + id : last;
+    const bool is_there = found != last && found->id == id && (found == first || std::prev(found)->id != id);
+    if (!is_there) found = std::lower_bound(first, last, Place{tree, id, 0});
+    return found != last && found->id == id ? found->at : count;
   };
   std::vector<TreeNode> nodes(count);
   std::vector<bool> is_below(count + 1);
