@@ -74,8 +74,9 @@ class OnnxFile {
   OnnxFile& operator=(OnnxFile&&) noexcept;
   ~OnnxFile();
 
-  /// What import_onnx returns for these options and throws for them; `executable` is that of the file.
-  [[nodiscard]] Graph graph(const ImportOptions& options = {}) const;
+  /// What import_onnx returns for these options and throws for them; `executable` is that of the file. `again`: graphs
+  /// at other batches will follow, for which what is known of this one is kept.
+  [[nodiscard]] Graph graph(const ImportOptions& options = {}, bool again = false) const;
 
  private:
   struct Parsed;

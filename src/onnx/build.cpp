@@ -25,8 +25,6 @@ constexpr std::size_t least_visits = 50'000, visits_per_node = 20;
 
 std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
 
-onnx::TypeProto type_of(const Value& value) { return make_type(value.type, value.dims); }
-
 /// Whether a node does not change the numbers of a weight.
 bool is_view_of_weight(const Node& node) {
   constexpr std::array<std::string_view, 6> views{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Cast"};
@@ -61,8 +59,10 @@ Builder::Builder(const onnx::ModelProto& model, const Binding& binding, Visits& 
 
 Graph Builder::build() {
   Scope scope{.frame = root_, .parent = nullptr, .source = model_.graph()};
-  const auto nodes = static_cast<std::size_t>(model_.graph().node_size());
-  root_.reserve(nodes + static_cast<std::size_t>(model_.graph().initializer_size()) + binding_.inputs.size(), nodes);
+  const auto nodes = static_cast<std::size_t>(model_.graph().node_size()),
+             initializers = static_cast<std::size_t>(model_.graph().initializer_size());
+  const std::size_t resized = before_ != nullptr ? initializers : 0;
+  root_.reserve(nodes + initializers + resized + binding_.inputs.size(), nodes);
   root_.graph.batch = binding_.batch;
   root_.graph.dims = binding_.dims;
   root_.graph.assumed = binding_.assumed;
@@ -78,8 +78,7 @@ Graph Builder::build() {
       value.constant = true;
       value.literal = Literal{.ints = {*input.value}, .floats = {}};
     }
-    onnx::TypeProto type = input.opaque ? input.proto->type() : type_of(value);
-    const ValueId id = root_.add(std::move(value), std::move(type));
+    const ValueId id = input.opaque ? root_.add(std::move(value), input.proto->type()) : root_.add(std::move(value));
     if (!input.value) root_.graph.inputs.push_back(id);
     root_.facts[id].before_weights = true;
     scope.ids[input.proto->name()] = id;
@@ -120,10 +119,9 @@ void Builder::add_initializers(Scope& scope) {
 
 /// A constant of the file. The passes of an unrolled loop share it.
 ValueId Builder::add_stored(Scope& scope, const void* place, Value value) {
-  onnx::TypeProto type = type_of(value);
-  if (unrolled_into_ == nullptr) return scope.frame.add(std::move(value), std::move(type));
+  if (unrolled_into_ == nullptr) return scope.frame.add(std::move(value));
   const auto [found, added] = stored_once_.try_emplace(place);
-  if (added) found->second = unrolled_into_->add(std::move(value), std::move(type));
+  if (added) found->second = unrolled_into_->add(std::move(value));
   return capture(scope.frame, *unrolled_into_, found->second);
 }
 
@@ -188,7 +186,7 @@ void Builder::note_scalars(const Scope& scope, const onnx::NodeProto& proto) {
     const Value& value = graph.values[id];
     const bool one = std::all_of(value.dims.begin(), value.dims.end(), [](auto size) { return size == 1; });
     if (reached[id] && one && !is_float(value.type) && value.type != DataType::string &&
-        root_.facts[id].type.has_tensor_type())
+        root_.facts[id].type->has_tensor_type())
       scalars_at_error_.push_back(value.name);
   }
 }
@@ -319,7 +317,7 @@ bool Builder::visit_folded(Step& step) {
   std::vector<Tensor> results;
   const std::string op = detail::onnx_type(step.node);
   if ((op == "Shape" || op == "Size") && !step.inputs.empty() && step.inputs[0]) {
-    if (!step.scope.frame.facts[*step.inputs[0]].type.has_tensor_type()) return false;
+    if (!step.scope.frame.facts[*step.inputs[0]].type->has_tensor_type()) return false;
     if (binding_.executable && step.data_dependent) return false;
     const Dims& dims = values[*step.inputs[0]].dims;
     const auto rank = static_cast<std::int64_t>(dims.size());
@@ -373,8 +371,7 @@ bool Builder::visit_folded(Step& step) {
                 .trained = is_float(result.type) && (step.trained || (binding_.training && fills_weight(step))),
                 .literal = std::move(result.data)};
     if (value.trained) value.origins = origins_of(step);
-    onnx::TypeProto type = type_of(value);
-    define_value(step, step.proto.output(i), std::move(value), std::move(type));
+    define_value(step, step.proto.output(i), std::move(value));
   }
   if (is_float(results[0].type) && step.proto.output_size() == 1) {
     step.node.inputs = step.inputs;
@@ -392,9 +389,10 @@ void Builder::note_filled(const Step& step) {
   if (value.constant && !value.banded) value.banded = filled(value, step.scope.frame.facts[*step.inputs[0]].number);
 }
 
-void Builder::define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type) {
+void Builder::define_value(Step& step, const std::string& name, Value value, const onnx::TypeProto* type) {
   if (name.empty()) return;
-  const ValueId id = step.scope.frame.add(std::move(value), std::move(type));
+  Frame& frame = step.scope.frame;
+  const ValueId id = type == nullptr ? frame.add(std::move(value)) : frame.add(std::move(value), *type);
   step.scope.frame.facts[id].maker = &step.proto;
   step.scope.frame.facts[id].before_weights = step.before_weights && step.node.bodies.empty();
   step.scope.ids[name] = id;
@@ -426,7 +424,7 @@ void Builder::define(Step& step, Types types) {
     values[0].banded = banded_result(step.node, operands(step), values[0]);
     values[0].ramps = ramps_of_result(step.node, operands(step), values[0]);
   }
-  emit(step, std::move(values), std::move(types));
+  emit(step, std::move(values), types);
 }
 
 /// The stored constants from which a constant is computed.
@@ -455,7 +453,7 @@ void Builder::note_constant(const Step& step) {
   step.scope.frame.graph.constant_nodes.push_back(step.node);
 }
 
-void Builder::emit(Step& step, std::vector<Value> values, Types types) {
+void Builder::emit(Step& step, std::vector<Value> values, const Types& types) {
   Frame& frame = step.scope.frame;
   if (!step.constant && !values.empty())
     if (const auto operand = unchanged_operand(step, values[0])) return alias(step, 0, *step.inputs[*operand]);
@@ -473,7 +471,7 @@ void Builder::emit(Step& step, std::vector<Value> values, Types types) {
     values[i].constant = step.constant;
     values[i].trained = step.constant && (step.trained || (binding_.training && fills_weight(step)));
     if (stored < values[i].bytes()) values[i].origins = origins;
-    define_value(step, name, std::move(values[i]), std::move(types[i]));
+    define_value(step, name, std::move(values[i]), &types[i]);
     step.node.outputs[i] = step.scope.ids[name];
   }
   if (!step.constant && step.node.has_output(0) && passes_on(step, frame.graph.values[*step.node.outputs[0]])) {

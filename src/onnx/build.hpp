@@ -110,7 +110,8 @@ class Builder {
   [[nodiscard]] std::optional<onnx::TypeProto> declared_type(const Step& step, const std::string& name);
   [[nodiscard]] Value settled(Step& step, const std::string& name, onnx::TypeProto& type);
   void define(Step& step, Types types);
-  void define_value(Step& step, const std::string& name, Value value, onnx::TypeProto type);
+  /// `type`: null for a tensor.
+  void define_value(Step& step, const std::string& name, Value value, const onnx::TypeProto* type = nullptr);
   void alias(Step& step, int output, ValueId id);
   [[nodiscard]] static bool has_stored_shape(const Step& step);
   [[nodiscard]] static bool fills_weight(const Step& step);
@@ -118,14 +119,14 @@ class Builder {
   void note_constant(const Step& step);
   [[nodiscard]] static bool passes_on(const Step& step, const Value& y);
   [[nodiscard]] static std::optional<std::size_t> unchanged_operand(const Step& step, const Value& y);
-  void emit(Step& step, std::vector<Value> values, Types types);
+  void emit(Step& step, std::vector<Value> values, const Types& types);
   [[nodiscard]] bool merged(Step& step);
   [[nodiscard]] std::vector<std::size_t> identities_of(Frame& frame, const Node& node, const Ids& inputs);
   [[nodiscard]] std::size_t identity_of(Frame& frame, ValueId id);
   [[nodiscard]] std::size_t key_of(Frame& frame, const Step& step, const Ids& inputs);
   [[nodiscard]] bool same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto,
                                const Step& step, const Ids& inputs);
-  [[nodiscard]] const Node* find_same(Frame& frame, const Step& step, const Ids& inputs);
+  [[nodiscard]] const Node* find_same(Frame& frame, const Step& step, const Ids& inputs, std::size_t key);
   [[nodiscard]] static bool go_outside(const Frame& body, Ids& inputs);
   [[nodiscard]] std::vector<ValueId> outputs_of(const Scope& scope);
 

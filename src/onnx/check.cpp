@@ -136,12 +136,16 @@ void check_with_formalities(onnx::ModelProto& model) {
   import.set_domain(other_domain);
   import.set_version(1);
   if (graph.name().empty()) graph.set_name("graph");
-  const auto outputs = graph.output();
+  std::vector<onnx::ValueInfoProto*> untyped, unshaped;
   for (auto& info : *graph.mutable_output()) {
     auto& type = *info.mutable_type();
-    if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET)
+    if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) {
       type.mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-    if (type.has_tensor_type()) type.mutable_tensor_type()->mutable_shape();
+      untyped.push_back(&info);
+    }
+    if (!type.has_tensor_type() || type.tensor_type().has_shape()) continue;
+    type.mutable_tensor_type()->mutable_shape();
+    unshaped.push_back(&info);
   }
   constexpr std::int64_t free_initializers = 4;
   const std::int64_t version = model.ir_version();
@@ -150,7 +154,9 @@ void check_with_formalities(onnx::ModelProto& model) {
   model.set_ir_version(version);
   model.mutable_opset_import()->RemoveLast();
   for (auto* node : added) node->clear_domain();
-  *graph.mutable_output() = outputs;  // an output without a shape is not a scalar
+  // An output without a shape is not a scalar.
+  for (auto* info : unshaped) info->mutable_type()->mutable_tensor_type()->clear_shape();
+  for (auto* info : untyped) info->clear_type();
 }
 
 /// Lowers versions that are newer than those that the library knows to the newest known ones. Most operators do not

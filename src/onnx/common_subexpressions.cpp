@@ -159,9 +159,10 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
          });
 }
 
-/// An earlier node of a frame that computes the same result from these operands, or null if there is none.
-const Node* Builder::find_same(Frame& frame, const Step& step, const Ids& inputs) {
-  const auto [first, last] = frame.known_nodes.equal_range(key_of(frame, step, inputs));
+/// An earlier node of a frame that computes the same result from these operands, which have this key, or null if there
+/// is none.
+const Node* Builder::find_same(Frame& frame, const Step& step, const Ids& inputs, std::size_t key) {
+  const auto [first, last] = frame.known_nodes.equal_range(key);
   for (auto at = first; at != last; ++at)
     if (const Node& earlier = frame.graph.nodes[at->second.first];
         same_node(frame, earlier, *at->second.second, step, inputs))
@@ -194,8 +195,10 @@ bool Builder::go_outside(const Frame& body, Ids& inputs) {
 bool Builder::merged(Step& step) {
   Frame& frame = step.scope.frame;
   Ids inputs = step.inputs;
+  const std::size_t own_key = key_of(frame, step, inputs);
   for (Frame* at = &frame; at != nullptr; at = at->parent) {
-    if (const Node* earlier = find_same(*at, step, inputs)) {
+    const std::size_t key = at == &frame ? own_key : key_of(*at, step, inputs);
+    if (const Node* earlier = find_same(*at, step, inputs, key)) {
       for (int i = 0; i < step.proto.output_size(); ++i)
         if (!step.proto.output(i).empty())
           alias(step, i, capture(frame, *at, *earlier->outputs[static_cast<std::size_t>(i)]));
@@ -203,7 +206,7 @@ bool Builder::merged(Step& step) {
     }
     if (at->parent == nullptr || !may_be_outside(step.node) || !go_outside(*at, inputs)) break;
   }
-  frame.known_nodes.emplace(key_of(frame, step, step.inputs), std::pair{frame.graph.nodes.size(), &step.proto});
+  frame.known_nodes.emplace(own_key, std::pair{frame.graph.nodes.size(), &step.proto});
   return false;
 }
 

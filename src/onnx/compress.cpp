@@ -33,8 +33,7 @@ bool Builder::visit_compress(Step& step) {
                   .type = DataType::i64,
                   .dims = dims,
                   .constant = true,
-                  .literal = Literal{.ints = std::move(ints), .floats = {}}},
-                 make_type(DataType::i64, dims));
+                  .literal = Literal{.ints = std::move(ints), .floats = {}}});
     return node;
   };
   std::string x = step.proto.input(0);

@@ -68,9 +68,7 @@ std::unique_ptr<Frame> Builder::open_body(Step& step) {
 ValueId Builder::add_formal(Scope& scope, const std::string& name, Value value, const onnx::TypeProto* outer) {
   value.name = name;
   // A sequence stays a sequence; the input of a Scan is a slice of a tensor.
-  const bool tensor = outer == nullptr || outer->has_tensor_type();
-  onnx::TypeProto type = tensor ? make_type(value.type, value.dims) : *outer;
-  const ValueId id = scope.frame.add(std::move(value), std::move(type));
+  const ValueId id = outer == nullptr ? scope.frame.add(std::move(value)) : scope.frame.add(std::move(value), *outer);
   scope.ids[name] = id;
   scope.frame.graph.inputs.push_back(id);
   remember(scope, name, id);
@@ -108,10 +106,10 @@ void Builder::finish_control_flow(Step& step, std::vector<Value> values, const F
     // For an If and for a Loop's first outputs, a sequence in the body is a sequence outside.
     const auto& outputs = step.node.bodies.back().graph.outputs;
     const std::size_t inside = step.node.op_type == "Loop" ? i + 1 : i;
-    const bool tensor = inside >= outputs.size() || body.facts[outputs[inside]].type.has_tensor_type();
-    types.push_back(tensor ? make_type(values[i].type, values[i].dims) : body.facts[outputs[inside]].type);
+    const bool tensor = inside >= outputs.size() || body.facts[outputs[inside]].type->has_tensor_type();
+    types.push_back(tensor ? make_type(values[i].type, values[i].dims) : *body.facts[outputs[inside]].type);
   }
-  emit(step, std::move(values), std::move(types));
+  emit(step, std::move(values), types);
 }
 
 /// Replaces the If by this branch, with its own names and the values of the graph around it.
@@ -191,8 +189,8 @@ std::unique_ptr<Frame> Builder::build_pass(Step& step, const onnx::GraphProto& b
     Value value = plain(outer.graph.values[*step.inputs[i]]);
     value.dims = sizes[i - 2];
     value.data_dependent |= binding_.executable;  // it has this size only in the first iteration
-    const auto& type = outer.facts[*step.inputs[i]].type;
-    (void)add_formal(scope, body.input(static_cast<int>(i)).name(), std::move(value), &type);
+    const onnx::TypeProto* const type = outer.facts[*step.inputs[i]].type;
+    (void)add_formal(scope, body.input(static_cast<int>(i)).name(), std::move(value), type);
   }
   step.node.bodies.clear();
   finish_body(step, scope, "body");

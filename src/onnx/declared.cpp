@@ -37,12 +37,13 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 std::vector<Declared> declared_inputs(const onnx::GraphProto& graph) {
-  std::unordered_set<std::string_view> constants;
-  for (const auto& initializer : graph.initializer()) constants.insert(initializer.name());
+  std::unordered_set<std::string_view> variable;
+  for (const auto& input : graph.input()) variable.insert(input.name());
+  for (const auto& initializer : graph.initializer()) variable.erase(initializer.name());
   std::vector<Declared> inputs;
   std::set<std::string> taken;
   for (const auto& input : graph.input()) {
-    if (constants.contains(input.name())) continue;
+    if (!variable.contains(input.name())) continue;
     Declared& result = inputs.emplace_back(Declared{.proto = &input});
     if (!input.type().has_tensor_type() || !input.type().tensor_type().has_shape()) continue;
     result.dims.emplace();

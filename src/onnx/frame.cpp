@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame.hpp"
 
+#include "proto.hpp"
 #include <benanza/detail/node_parts.hpp>
 
 namespace benanza::importer {
+
+ValueId Frame::add(Value value) {
+  const auto [type, is_new] = tensor_types[value.type].try_emplace(value.dims);
+  if (is_new) type->second = make_type(value.type, value.dims);
+  facts.push_back({.type = &type->second});
+  graph.values.push_back(std::move(value));
+  return graph.values.size() - 1;
+}
+
+ValueId Frame::add(Value value, const onnx::TypeProto& type) {
+  const ValueId id = add(std::move(value));
+  if (!type.has_tensor_type()) facts[id].type = &other_types.emplace_back(type);
+  return id;
+}
 
 ValueId capture(Frame& frame, Frame& owner, ValueId id) {
   if (&frame == &owner) return id;
@@ -11,7 +26,7 @@ ValueId capture(Frame& frame, Frame& owner, ValueId id) {
   const ValueId outer = capture(*frame.parent, owner, id);
   Value value = frame.parent->graph.values[outer];
   value.origins.clear();  // values of the enclosing graph
-  const ValueId here = frame.add(std::move(value), frame.parent->facts[outer].type);
+  const ValueId here = frame.add(std::move(value), *frame.parent->facts[outer].type);
   frame.graph.captures.emplace_back(here, outer);
   frame.captured.emplace(std::pair{&owner, id}, here);
   return here;

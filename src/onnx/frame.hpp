@@ -10,6 +10,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,13 +25,13 @@ namespace benanza::importer {
 
 /// What shape inference needs to know about a value in addition to Value.
 struct TypeFacts {
-  onnx::TypeProto type{};
-  std::optional<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first needs it
-  ConstantKind kind = ConstantKind::numbers;  ///< of a constant in the file
-  std::optional<double> number{};             ///< of all its elements, if they are equal
-  std::optional<ValueId> equal_to{};          ///< an earlier constant of the file with the same numbers
-  const onnx::NodeProto* maker = nullptr;     ///< the node that computes it, if it is known
-  bool before_weights = false;                ///< it is computed from the model's inputs without any parameter
+  const onnx::TypeProto* type = nullptr;        ///< of the frame
+  std::unique_ptr<onnx::TensorProto> tensor{};  ///< made from the literal when a rule first needs it
+  ConstantKind kind = ConstantKind::numbers;    ///< of a constant in the file
+  std::optional<double> number{};               ///< of all its elements, if they are equal
+  std::optional<ValueId> equal_to{};            ///< an earlier constant of the file with the same numbers
+  const onnx::NodeProto* maker = nullptr;       ///< the node that computes it, if it is known
+  bool before_weights = false;                  ///< it is computed from the model's inputs without any parameter
 };
 
 struct Frame {
@@ -38,6 +40,8 @@ struct Frame {
   bool inside_loop = false;        ///< dimensions that stay unknown are data dependent here
   bool repeatable = true;          ///< no node in it, or in a body in it, may give other results when repeated
   std::vector<TypeFacts> facts{};  ///< parallel to graph.values
+  std::map<DataType, std::map<std::vector<std::int64_t>, onnx::TypeProto>> tensor_types{};  ///< by their dimensions
+  std::deque<onnx::TypeProto> other_types{};
   std::map<std::pair<Frame*, ValueId>, ValueId> captured{};
   std::unordered_multimap<std::size_t, std::pair<std::size_t, const onnx::NodeProto*>>
       known_nodes{};  ///< for common subexpressions
@@ -55,11 +59,10 @@ struct Frame {
     known_nodes.reserve(known_nodes.size() + more_nodes);
   }
 
-  ValueId add(Value value, onnx::TypeProto type) {
-    graph.values.push_back(std::move(value));
-    facts.push_back({.type = std::move(type), .tensor = std::nullopt});
-    return graph.values.size() - 1;
-  }
+  /// Adds a tensor.
+  ValueId add(Value value);
+  /// Adds a value of any type.
+  ValueId add(Value value, const onnx::TypeProto& type);
 };
 
 struct Scope {

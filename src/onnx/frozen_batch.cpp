@@ -26,7 +26,7 @@ void Builder::remember(const Scope& scope, const std::string& name, ValueId id) 
   const Value& value = scope.frame.graph.values[id];
   PastValue past{.dims = value.dims, .ints = std::nullopt};
   if (value.literal && !is_float(value.type)) past.ints = value.literal->ints;
-  record_->insert_or_assign(std::pair<const void*, std::string>{&scope.source, name}, std::move(past));
+  (*record_)[&scope.source].insert_or_assign(name, std::move(past));
 }
 
 const PastValue* Builder::past(const Scope& scope, const std::string& name) const {
@@ -34,8 +34,9 @@ const PastValue* Builder::past(const Scope& scope, const std::string& name) cons
   const History& history = before_->get();
   for (const Scope* at = &scope; at != nullptr; at = at->parent)
     if (at->ids.contains(name) || at == &scope) {
-      const auto found = history.find({&at->source, name});
-      if (found != history.end()) return &found->second;
+      const auto body = history.find(&at->source);
+      if (body == history.end()) continue;
+      if (const auto found = body->second.find(name); found != body->second.end()) return &found->second;
     }
   return nullptr;
 }
@@ -95,8 +96,7 @@ void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
   value.stored.reset();
   value.banded.reset();
   value.diagonals.reset();
-  onnx::TypeProto type = make_type(value.type, value.dims);
-  step.inputs[input] = frame.add(std::move(value), std::move(type));
+  step.inputs[input] = frame.add(std::move(value));
 }
 
 /// Adapts the batch in the `sizes` of a Resize and in the ends of a Slice that takes all of it.

@@ -34,23 +34,34 @@ onnx::ModelProto& parse(const std::filesystem::path& path, bool with_places, goo
   return model;
 }
 
-/// The history that a graph of a file last needed, and the inputs for which it was made. Threads may share it.
-struct KnownHistory {
-  std::mutex mutex{};
-  std::vector<importer::BoundInput> inputs{};
-  importer::LazyHistory::Shared history{};
-
-  [[nodiscard]] bool is_of(const importer::Binding& binding) const {
-    return history && std::equal(inputs.begin(), inputs.end(), binding.inputs.begin(), binding.inputs.end(),
-                                 [](const auto& a, const auto& b) { return a.dims == b.dims && a.value == b.value; });
+/// The last known history of a file, and the inputs for which it was made. Threads may share it.
+class KnownHistory {
+ public:
+  /// Null if it is that of other inputs.
+  [[nodiscard]] importer::LazyHistory::Shared of(const importer::Binding& binding) {
+    const std::lock_guard lock(mutex_);
+    const bool is_same =
+        std::equal(inputs_.begin(), inputs_.end(), binding.inputs.begin(), binding.inputs.end(),
+                   [](const auto& a, const auto& b) { return a.dims == b.dims && a.value == b.value; });
+    return is_same ? history_ : nullptr;
   }
+  importer::LazyHistory::Shared keep(std::vector<importer::BoundInput> inputs, importer::History history) {
+    const std::lock_guard lock(mutex_);
+    inputs_ = std::move(inputs);
+    return history_ = std::make_shared<const importer::History>(std::move(history));
+  }
+
+ private:
+  std::mutex mutex_{};
+  std::vector<importer::BoundInput> inputs_{};
+  importer::LazyHistory::Shared history_{};
 };
 
 class Importer {
  public:
   Importer(const onnx::ModelProto& model, const std::filesystem::path& file, const ImportOptions& options,
-           KnownHistory& known)
-      : model_(model), file_(file), options_(options), known_(known), visits_(model) {}
+           KnownHistory& known, bool again)
+      : model_(model), file_(file), options_(options), known_(known), again_(again), visits_(model) {}
 
   [[nodiscard]] Graph run() {
     const importer::Binding binding = importer::bind_inputs(model_.graph(), options_);
@@ -76,9 +87,13 @@ class Importer {
   /// If it throws, `trial` says how far it got.
   Graph build(const importer::Binding& binding, const ImportOptions& options, importer::Trial& trial) {
     importer::LazyHistory history([&] { return history_of(binding, options); });
-    importer::Builder builder(model_, binding, visits_, binding.old_batch ? &history : nullptr);
+    importer::History own;
+    const bool is_kept = again_ && !binding.old_batch;
+    importer::Builder builder(model_, binding, visits_, binding.old_batch ? &history : nullptr,
+                              is_kept ? &own : nullptr);
     try {
       Graph graph = builder.build();
+      if (is_kept) known_.keep(binding.inputs, std::move(own));
       trial = {.fits = true, .nodes = builder.visited(), .outputs = outputs_as_declared(graph)};
       return graph;
     } catch (const Error&) {
@@ -89,19 +104,16 @@ class Importer {
 
   /// What the graph is with the file's own batch, which shows what is frozen. Empty if the model does not work with it.
   importer::LazyHistory::Shared history_of(const importer::Binding& binding, const ImportOptions& options) {
-    const std::lock_guard lock(known_.mutex);
     importer::Binding old;
     importer::History history;
     try {
       old = importer::at_old_batch(binding, options, model_.graph());
-      if (known_.is_of(old)) return known_.history;
+      if (auto known = known_.of(old)) return known;
       if (old.unbound.empty()) (void)importer::Builder(model_, old, visits_, nullptr, &history).build();
     } catch (const Error&) {
       history.clear();
     }
-    known_.inputs = std::move(old.inputs);
-    known_.history = std::make_shared<const importer::History>(std::move(history));
-    return known_.history;
+    return known_.keep(std::move(old.inputs), std::move(history));
   }
 
   /// Likely values of scalar inputs, if the model can be built with them.
@@ -193,6 +205,7 @@ class Importer {
   const std::filesystem::path& file_;
   const ImportOptions& options_;
   KnownHistory& known_;
+  bool again_;
   importer::Visits visits_;
 };
 
@@ -244,11 +257,11 @@ OnnxFile::OnnxFile(OnnxFile&&) noexcept = default;
 OnnxFile& OnnxFile::operator=(OnnxFile&&) noexcept = default;
 OnnxFile::~OnnxFile() = default;
 
-Graph OnnxFile::graph(const ImportOptions& options) const {
+Graph OnnxFile::graph(const ImportOptions& options, bool again) const {
   return located(parsed_->file, [&] {
     ImportOptions given = options;
     given.executable = parsed_->executable;
-    Graph graph = Importer(*parsed_->model, parsed_->file, given, parsed_->history).run();
+    Graph graph = Importer(*parsed_->model, parsed_->file, given, parsed_->history, again).run();
     graph.warnings.insert(graph.warnings.begin(), parsed_->warnings.begin(), parsed_->warnings.end());
     graph.name = parsed_->file.stem().string();
     graph.file = parsed_->file.string();

@@ -3,6 +3,9 @@
 
 #include "proto.hpp"
 
+#include <memory>
+#include <utility>
+
 namespace benanza::importer {
 namespace {
 
@@ -19,15 +22,17 @@ class Context final : public onnx::InferenceContext {
   size_t getNumInputs() const override { return inputs_.size(); }
   const onnx::TypeProto* getInputType(size_t index) const override {
     if (index >= inputs_.size()) throw InputError("input " + std::to_string(index) + " is missing");
-    return inputs_[index] ? &frame_.facts[*inputs_[index]].type : nullptr;
+    return inputs_[index] ? frame_.facts[*inputs_[index]].type : nullptr;
   }
   const onnx::TensorProto* getInputData(size_t index) const override {
     if (index >= inputs_.size() || !inputs_[index]) return nullptr;
     const Value& value = frame_.graph.values[*inputs_[index]];
     if (!value.literal) return nullptr;
     auto& tensor = frame_.facts[*inputs_[index]].tensor;
-    if (!tensor) tensor = encode(value.type, value.dims, *value.literal);
-    return tensor ? &*tensor : nullptr;
+    if (!tensor)
+      if (auto made = encode(value.type, value.dims, *value.literal))
+        tensor = std::make_unique<onnx::TensorProto>(*std::move(made));
+    return tensor.get();
   }
   size_t getNumOutputs() const override { return outputs_.size(); }
   onnx::TypeProto* getOutputType(size_t index) override {

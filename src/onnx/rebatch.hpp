@@ -8,12 +8,11 @@
 #include <benanza/model/graph.hpp>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 namespace benanza::importer {
@@ -26,8 +25,8 @@ struct PastValue {
   std::optional<std::vector<std::int64_t>> ints{};
 };
 
-/// By body (any pointer that identifies it) and value name.
-using History = std::map<std::pair<const void*, std::string>, PastValue>;
+/// By body (any pointer that identifies it), then by value name.
+using History = std::unordered_map<const void*, std::unordered_map<std::string, PastValue>>;
 
 /// A history that is made when it is first asked for, since that takes as long as an import. Graphs that are made from
 /// one file share it.

@@ -148,8 +148,7 @@ bool Builder::visit_sequence(Step& step) {
                   .type = DataType::i64,
                   .dims = {},
                   .constant = true,
-                  .literal = Literal{.ints = {static_cast<std::int64_t>(from->size())}, .floats = {}}},
-                 make_type(DataType::i64, {}));
+                  .literal = Literal{.ints = {static_cast<std::int64_t>(from->size())}, .floats = {}}});
     return true;
   } else if (op == "ConcatFromSequence") {
     auto from = sequence(0);

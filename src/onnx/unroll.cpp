@@ -60,7 +60,7 @@ void Builder::add_pass(Step& step, Unrolled& loop) {
   const auto add_number = [&](const std::string& name, DataType type, std::int64_t number) {
     Value value{
         .name = name, .type = type, .dims = {}, .constant = true, .literal = Literal{.ints = {number}, .floats = {}}};
-    scope.ids[name] = scope.frame.add(std::move(value), make_type(type, {}));
+    scope.ids[name] = scope.frame.add(std::move(value));
   };
   add_number(loop.body.input(0).name(), DataType::i64, loop.passes);
   add_number(loop.body.input(1).name(), DataType::boolean, 1);
@@ -165,8 +165,7 @@ void Builder::collect(Step& step, const Unrolled& loop) {
                         .type = DataType::i64,
                         .dims = {1},
                         .constant = true,
-                        .literal = Literal{.ints = {0}, .floats = {}}},
-                       make_type(DataType::i64, {1}));
+                        .literal = Literal{.ints = {0}, .floats = {}}});
         }
         visit(step.scope, unsqueeze);
       }

@@ -67,10 +67,10 @@ Graph load_graph(const ModelAt& model) {
   return load_graph(model, file);
 }
 
-Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file) {
+Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file, bool again) {
   const Watchdog watchdog(model.file, Watchdog::Task::read);
   if (!file) file.emplace(model.file, model.point.executable);
-  Graph graph = file->graph(model.point);
+  Graph graph = file->graph(model.point, again);
   if (model.shapes) model.shapes->check_names(model.file, graph);
   if (model.what_if) graph = retype(std::move(graph), *model.what_if);
   if (!model.training) return graph;

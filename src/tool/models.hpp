@@ -32,7 +32,8 @@ struct ModelAt {
 [[nodiscard]] std::vector<ModelAt> wanted_models(const ModelOptions& options);
 [[nodiscard]] Graph load_graph(const ModelAt& model);
 /// The same for a file that may be open. If it is not, opens it.
-[[nodiscard]] Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file);
+/// `again`: as in OnnxFile::graph.
+[[nodiscard]] Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file, bool again = false);
 
 /// The result of `work` on a model. An InputError that does not name the file gets its name, and so does a lack of
 /// memory.
@@ -77,8 +78,9 @@ template <class Use, class Otherwise>
 [[nodiscard]] auto from_each_graph(const ModelOptions& options, bool quiet, const Use& use,
                                    const Otherwise& otherwise) {
   using File = std::optional<OnnxFile>;
+  constexpr bool keeps_file = std::is_invocable_v<const Use&, Graph&&, File&>;
   const auto apply = [&use](Graph&& graph, File& file) {
-    if constexpr (std::is_invocable_v<const Use&, Graph&&, File&>) return use(std::move(graph), file);
+    if constexpr (keeps_file) return use(std::move(graph), file);
     else {
       file.reset();
       return use(std::move(graph));
@@ -89,7 +91,7 @@ template <class Use, class Otherwise>
     std::pair<std::optional<Result>, Remarks> one{std::nullopt, {.file = model.file}};
     try {
       File file;
-      Graph graph = load_graph(model, file);
+      Graph graph = load_graph(model, file, keeps_file);
       one.second.assumed = graph.assumed;
       one.second.warnings = graph.warnings;
       one.first = naming(model.file, [&] { return apply(std::move(graph), file); });
@@ -120,7 +122,11 @@ template <class Use>
 /// The results of `use` for every model in both forms, in order; only models that it keeps remain.
 template <class Use>
 [[nodiscard]] auto from_each_model(const ModelOptions& options, bool quiet, const Use& use) {
-  return from_each_graph(options, quiet, [&use](Graph&& graph) { return use(make_model_layers(graph)); });
+  return from_each_graph(options, quiet, [&use](Graph&& graph) {
+    ModelLayers model = make_model_layers(graph);
+    graph = {};  // its memory is needed for what is made of the layers
+    return use(std::move(model));
+  });
 }
 
 /// Every model of the options; for a sweep, at each of its points.
