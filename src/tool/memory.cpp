@@ -20,11 +20,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace benanza::tool {
 
@@ -80,14 +80,19 @@ using Workspaces = std::map<std::string, double>;  // by signature
 double products(const Graph& graph) {
   double macs = 0;
   for (const Node& node : graph.nodes)
-    if (node.bodies.empty())
+    if (node.bodies.empty() && (may_be(Family::convolution, node) || may_be(Family::product, node)))
       if (const Layer layer = make_layer(node, graph); is_product(layer)) macs += static_cast<double>(cost(layer).macs);
   return macs;
 }
 
 /// Elements of the constants of the file that nodes read, without running statistics and lists of integers.
 std::int64_t parameters_of(const Graph& graph) {
-  std::set<ValueId> constants;
+  std::vector<bool> counted(graph.values.size());
+  std::int64_t sum = 0;
+  const auto count = [&](ValueId id) {
+    if (!counted[id]) detail::add_saturated(sum, graph.value(id).elements());
+    counted[id] = true;
+  };
   for (const Node& node : graph.nodes)
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       constexpr std::size_t first_statistic = 3;
@@ -95,11 +100,9 @@ std::int64_t parameters_of(const Graph& graph) {
       if (!node.inputs[i] || !graph.value(*node.inputs[i]).constant) continue;
       const Value& value = graph.value(*node.inputs[i]);
       if (value.literal && !is_float(value.type)) continue;
-      if (value.origins.empty()) constants.insert(*node.inputs[i]);
-      constants.insert(value.origins.begin(), value.origins.end());
+      if (value.origins.empty()) count(*node.inputs[i]);
+      for (const ValueId origin : value.origins) count(origin);
     }
-  std::int64_t sum = 0;
-  for (const ValueId id : constants) detail::add_saturated(sum, graph.value(id).elements());
   return sum;
 }
 
@@ -270,10 +273,12 @@ int run(const MemoryCommand& options) {
       throw InputError(fmt::format("{}: weights{} take {:.4g} MB, more than the capacity of {:.4g} MB", graph.file,
                                    asked.training ? ", buffers, gradients and optimizer state" : "",
                                    fixed_bytes(counted.profile) / 1e6, report.capacity_bytes / 1e6));
+    const std::int64_t own_batch = graph.batch;
     const auto largest = [&](const Setting& setting, const Counted& now) {
       const double peak = timed.workspaces.empty() ? now.profile.peak_bytes() : peak_of(graph, setting);
+      if (!asked.training) graph = {};  // its memory is needed for other batches
       return largest_batch(report.capacity_bytes,
-                           {.batch = graph.batch, .bytes = peak, .fixed = fixed_bytes(now.profile)},
+                           {.batch = own_batch, .bytes = peak, .fixed = fixed_bytes(now.profile)},
                            [&](std::int64_t batch) { return peak_of(load_graph(at_batch(at, batch), file), setting); });
     };
     MemoryReport::Model model{.options = text_of(asked), .parameters = counted.parameters, .macs = counted.macs};

@@ -107,7 +107,7 @@ class MemoryProfiler {
   /// Adds what is always in memory; each storage of the file counts once.
   void add_fixed() {
     const auto of = [](const Value& value, double elements) { return elements * bits(value.type) / 8; };
-    std::vector<std::string> reader(graph_->values.size());
+    std::vector<std::string_view> reader(graph_->values.size());
     for (std::size_t i = graph_->nodes.size(); i-- > 0;)
       if (iteration_->phases[i] <= Phase::loss)
         for (const auto& input : graph_->nodes[i].inputs)
@@ -115,25 +115,25 @@ class MemoryProfiler {
     for (const Parameter& one : iteration_->parameters) {
       fixed_[one.value] = true;
       owner_[one.gradient] = reader[one.value];
-      add({graph_->value(one.value).name, reader[one.value], weights, one.bytes, 0, end()});
+      add({graph_->value(one.value).name, std::string(reader[one.value]), weights, one.bytes, 0, end()});
     }
-    std::map<std::string, std::string> parameter_reader;
+    std::map<std::string, std::string_view> parameter_reader;
     for (const Parameter& one : iteration_->parameters) parameter_reader[one.name] = reader[one.value];
     for (const ValueId id : iteration_->optimizer_state) {
       const Value& value = graph_->value(id);
       fixed_[id] = true;
-      add({value.name, parameter_reader[value.name.substr(0, value.name.rfind('/'))], optimizer_state, value.bytes(), 0,
-           end()});
+      add({value.name, std::string(parameter_reader[value.name.substr(0, value.name.rfind('/'))]), optimizer_state,
+           value.bytes(), 0, end()});
     }
     // PyTorch counts Adam's steps in a separate number for each parameter.
     if (options_->saved == Saved::eager && states_of(options_->optimizer) == 2)
       add({"steps", "", optimizer_state, 4.0 * static_cast<double>(iteration_->parameters.size()), 0, end()});
     std::vector<bool> counted(graph_->values.size());
-    const auto add_constant = [&](ValueId id, const std::string& node, MemoryCategory category) {
+    const auto add_constant = [&](ValueId id, std::string_view node, MemoryCategory category) {
       if (counted[id]) return;
       counted[id] = true;
       const Value& value = graph_->value(id);
-      add({value.name, node, category, of(value, static_cast<double>(value.elements())), 0, end()});
+      add({value.name, std::string(node), category, of(value, static_cast<double>(value.elements())), 0, end()});
     };
     for (const ValueId id : iteration_->buffers) {
       fixed_[id] = true;
@@ -224,7 +224,8 @@ class MemoryProfiler {
                graph_->value(storages_.of(*input)).bytes() == made;
       };
       const auto input = std::find_if(node.inputs.begin(), node.inputs.end(), may_be_overwritten);
-      if (input != node.inputs.end() && family(make_layer(node, *graph_)) == Family::elementwise)
+      if (input != node.inputs.end() && may_be(Family::elementwise, node) &&
+          family(make_layer(node, *graph_)) == Family::elementwise)
         lives_[storages_.of(**input)].last = i - 1;
     }
   }

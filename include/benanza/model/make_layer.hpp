@@ -12,6 +12,8 @@ namespace benanza {
 /// InputError for a node that lacks an input, has an attribute of another type than ONNX specifies, or is larger than
 /// 2^63 bytes.
 [[nodiscard]] Layer make_layer(const Node& node, const Graph& graph);
+/// Whether an operator of the family may describe nodes of this type.
+[[nodiscard]] bool may_be(Family family, const Node& node);
 
 }  // namespace benanza
 

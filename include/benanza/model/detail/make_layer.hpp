@@ -9,11 +9,13 @@
 #include <benanza/model/make_layer.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -117,6 +119,19 @@ BENANZA_INLINE Layer make_layer(const Node& node, const Graph& graph) {
   Layer layer = empty ? detail::least_layer(node, graph) : detail::described_layer(node, graph);
   if (!is_product(layer)) detail::store_tf32_as_f32(layer);
   return layer;
+}
+
+BENANZA_INLINE bool may_be(Family family, const Node& node) {
+  static const auto types = [] {
+    std::map<Family, std::unordered_set<std::string_view>> result;
+    for_each_operator([&]<class Op>(std::type_identity<Op>) {
+      if constexpr (!std::is_same_v<Op, op::Opaque>)
+        result[Op::family].insert(Op::onnx_types.begin(), Op::onnx_types.end());
+    });
+    return result;
+  }();
+  const auto found = types.find(family);
+  return found != types.end() && found->second.contains(detail::onnx_type(node));
 }
 
 }  // namespace benanza

@@ -40,7 +40,11 @@ class Storages {
     constexpr std::array<std::string_view, 5> views{"Transpose", "Slice", "Split", "Expand", "Reshape"};
     if (!node.bodies.empty() || !node.domain.empty()) return false;
     if (std::find(views.begin(), views.end(), node.op_type) != views.end()) return true;
-    return is_free(make_layer(node, graph));
+    const auto is_empty = [&graph](const auto& id) { return id && graph.value(*id).elements() == 0; };
+    const auto& movers = op::View::onnx_types;
+    const bool may_be_free = std::find(movers.begin(), movers.end(), node.op_type) != movers.end() ||
+                             std::any_of(node.outputs.begin(), node.outputs.end(), is_empty);
+    return may_be_free && is_free(make_layer(node, graph));
   }
   std::vector<ValueId> of_;
 };
