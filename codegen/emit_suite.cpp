@@ -20,7 +20,7 @@ struct Table {
 
 /// The models of the layer follow it, indented more deeply.
 void append_row(std::string& rows, const UniqueLayer& unique) {
-  rows += "    " + std::visit([](const auto& op) { return codegen::initializer(op); }, unique.layer) + ",\n";
+  rows += "    " + std::visit([](const auto& op) { return codegen::initializer(op); }, *unique.layer) + ",\n";
   for (const auto& user : unique.users)
     rows +=
         "        // " + codegen::as_comment(user.model + " " + codegen::occurrences(user) + ": " + user.node) + "\n";

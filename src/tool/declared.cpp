@@ -24,8 +24,9 @@ BoundReport declared_report(const std::string& file, const ModelOptions& models,
   BoundReport report{.machine = run.machine, .declared = file, .training = models.training.training};
   ResultDatabase results;
   results.add(std::move(run));
-  for (const auto& model : load_models(models, quiet))
-    report.models.push_back(analyze_model(model, results, {.threads = 1, .analytic = true}));
+  report.models = from_each_model(models, quiet, [&results](ModelLayers&& model) {
+    return analyze_model(model, results, {.threads = 1, .analytic = true});
+  });
   if (models.sweeps()) report.sweeps = make_sweeps(report.models);
   return report;
 }

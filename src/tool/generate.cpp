@@ -56,7 +56,7 @@ LayerSet layers_of(const GenerateCommand& options) {
   for (const auto& type : types_of(options)) {
     ModelOptions models = options.models;
     models.type = type;
-    for (const auto& model : load_models(models, false)) add_measurable(model, layers);
+    for (auto& of_model : from_each_model(models, false, measurable_layers)) layers.merge(std::move(of_model));
   }
   return layers;
 }

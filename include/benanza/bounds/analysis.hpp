@@ -5,6 +5,7 @@
 
 #include <benanza/bounds/bound.hpp>
 #include <benanza/bounds/timed_graph.hpp>
+#include <benanza/detail/boxed.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/detail/dead_work.hpp>
 #include <benanza/model/floor_exception.hpp>
@@ -84,9 +85,9 @@ struct LayerRow {
   std::vector<std::string> nodes{};  ///< the first node of each occurrence
   Status status = Status::missing;
   std::string reason{};                   ///< why it is modelled or missing
-  std::optional<Measurement> chosen{};    ///< the fastest row, with its launches: what to expect and advise
-  std::optional<Measurement> bounding{};  ///< the row that a bound counts, if it is another one: without its launches
-  std::optional<Measurement> cold{};      ///< the fastest row with its weights out of the caches, if there is one
+  detail::Boxed<Measurement> chosen{};    ///< the fastest row, with its launches: what to expect and advise
+  detail::Boxed<Measurement> bounding{};  ///< the row that a bound counts, if it is another one: without its launches
+  detail::Boxed<Measurement> cold{};      ///< the fastest row with its weights out of the caches, if there is one
   int most_threads = 0;                   ///< the most that a plan of it was tried with; 0: none was tried
   std::int64_t untried = 0;               ///< rows that a budget left no time for; one of their plans may be faster
   std::vector<Measurement> candidates{};  ///< every row, fastest first, excluded ones last; only if requested

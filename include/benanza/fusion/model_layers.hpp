@@ -21,7 +21,7 @@ namespace benanza {
 /// Adds the layers that have to be measured for a model's bounds: its single layers, the groups of its fused form, and
 /// those parts of groups that are also one call. Free and opaque layers are not added.
 inline void add_measurable(const ModelLayers& model, LayerSet& set) {
-  const auto add = [&](const Layer& layer, const Occurrence& at, std::int64_t Users::*count) {
+  const auto add = [&](const SharedLayer& layer, const Occurrence& at, std::int64_t Users::*count) {
     if (is_free(layer) || is_opaque(layer)) return;
     Users user{.model = model.single.model, .node = at.nodes.front()};
     user.*count = at.repeat;

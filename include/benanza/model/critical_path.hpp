@@ -24,10 +24,11 @@ struct CriticalPath {
   std::vector<bool> on_path{};  ///< one per layer
 };
 
-/// `times[i]` is the time of layer i, whose predecessors all come before it. finish(i) = max(finish(p) + time(i) for an
-/// ordinary p, finish(p) for a late one). If several paths are longest, the one through the earliest layers is marked.
-[[nodiscard]] inline CriticalPath critical_path(std::span<const Seconds> times,
-                                                std::span<const std::vector<Predecessor>> predecessors) {
+/// `times[i]` is the time of layer i; all of `predecessors[i]` come before it. finish(i) = max(finish(p) + time(i) for
+/// an ordinary p, finish(p) for a late one). If several paths are longest, the one through the earliest layers is
+/// marked.
+template <class Predecessors>
+[[nodiscard]] CriticalPath critical_path(std::span<const Seconds> times, const Predecessors& predecessors) {
   constexpr std::size_t none = static_cast<std::size_t>(-1);
   const std::size_t count = times.size();
   std::vector<Seconds> finish(count);

@@ -31,12 +31,13 @@ constexpr void for_each_operator(Visit&& visit) {
 [[nodiscard]] const Epilogue* epilogue(const Layer& layer);
 
 /// Bytes of weights that one call touches: constant operands, except those that say where to read.
-[[nodiscard]] inline Bytes weight_bytes(const Layer& layer) {
+[[nodiscard]] inline Bytes weight_bytes(const Operands& operands) {
   Bytes bytes{};
-  for (const auto& input : operands(layer).inputs)
+  for (const auto& input : operands.inputs)
     if (input.is_weight()) bytes += Bytes{static_cast<double>(input.touched_bytes())};
   return bytes;
 }
+[[nodiscard]] inline Bytes weight_bytes(const Layer& layer) { return weight_bytes(operands(layer)); }
 
 /// The type whose peak bounds a layer's arithmetic. Signed and unsigned 8-bit integers are multiplied alike.
 [[nodiscard]] inline DataType arithmetic_type(const Layer& layer) {

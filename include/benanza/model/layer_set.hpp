@@ -3,8 +3,8 @@
 #pragma once
 
 #include <benanza/detail/saturated.hpp>
-#include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/model/shared_layer.hpp>
 
 #include <cstdint>
 #include <map>
@@ -31,7 +31,7 @@ struct Users {
 };
 
 struct UniqueLayer {
-  Layer layer{};
+  SharedLayer layer{};
   std::vector<Users> users{};  ///< in the order in which the models were added
   void add(const Users& user) {
     if (users.empty() || users.back().model != user.model) users.push_back(user);
@@ -47,12 +47,10 @@ struct UniqueLayer {
 
 class LayerSet {
  public:
-  void add(const Layer& layer, const Users& user) {
-    auto& entry = layers_[LayerSignature(layer)];
-    entry.layer = layer;
-    entry.add(user);
+  void add(const SharedLayer& layer, const Users& user) {
+    layers_.try_emplace(layer.signature(), UniqueLayer{.layer = layer}).first->second.add(user);
   }
-  void add(const Layer& layer, const std::string& model, const std::string& node, std::int64_t count = 1) {
+  void add(const SharedLayer& layer, const std::string& model, const std::string& node, std::int64_t count = 1) {
     add(layer, {.model = model, .count = count, .node = node});
   }
   /// Equivalent to adding the layers of the other set here, after the present ones.

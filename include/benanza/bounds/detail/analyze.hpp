@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace benanza {
@@ -67,15 +68,15 @@ inline CriticalPath floor_path(const LayerGraph& graph, const FormPlan& plan) {
 inline bool same_calls(const FormPlan& a, const FormPlan& b) {
   const auto same = [](const std::vector<Part>& x, const std::vector<Part>& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                      [](const Part& p, const Part& q) { return p.signature == q.signature; });
+                      [](const Part& p, const Part& q) { return p.signature() == q.signature(); });
   };
   return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same);
 }
 
 inline void add_signatures(const LayerGraph& graph, std::set<std::string>& needed) {
   for (const auto& layer : graph.layers) {
-    if (!is_free(layer.layer)) needed.insert(text_of(layer.layer));
-    for (const auto& piece : layer.pieces) needed.insert(text_of(piece.layer));
+    if (!is_free(layer.layer)) needed.insert(layer.layer.signature().text());
+    for (const auto& piece : layer.pieces) needed.insert(piece.layer.signature().text());
   }
 }
 
@@ -95,8 +96,8 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   result.ceilings = results.ceilings(result.threads);
 
   std::set<std::string> needed;
-  add_signatures(model.single, needed);
-  add_signatures(model.fused, needed);
+  if (!options.analytic)
+    for (const auto* form : {&model.single, &model.fused}) add_signatures(*form, needed);
   const RowTimes times = options.analytic ? RowTimes("nothing is measured: the analytic rungs alone")
                                           : RowTimes(results, needed, result.threads, options.backends);
   const bool device = result.machine.is_device();
@@ -106,12 +107,12 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   if (device) with_launches = plan_forms(model, times, floors, Figure::expected);
   const FormPlans& plans = with_launches ? *with_launches : bound_plans;
 
-  std::set<std::string> unique;
+  std::set<std::string_view> unique;
   std::map<DataType, double> by_type;
   for (const auto& at : model.single.layers) {
     const Cost c = cost(at.layer);
     const auto repeat = static_cast<double>(at.repeat);
-    unique.insert(text_of(at.layer));
+    unique.insert(at.layer.signature().text());
     add_saturated(result.layers, at.repeat);
     add_saturated(result.macs, saturated_product(c.macs, at.repeat));
     result.flops += c.flops * repeat;
@@ -132,9 +133,6 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   const LadderInput in{model, bound_plans, plans, times, result.ceilings, result.threads, device};
   result.rungs = ladder(in);
   result.direct_floor = direct_floor(in);
-  if (options.analytic)
-    for (auto& rung : result.rungs)
-      if (rung.median) rung = {};  // only measured ones have a median
   result.choices = choices(model.single, bound_plans.single);
 
   const auto add_missing = [&](const std::string& signature) {

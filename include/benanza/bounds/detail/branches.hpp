@@ -100,7 +100,7 @@ auto least_execution(const LayerGraph& graph, Value value, Less less) {
 inline CriticalPath longest(const LayerGraph& graph, std::span<const double> amounts) {
   const auto path = [&](auto&& does_run) {
     std::vector<Seconds> times(amounts.size());
-    std::vector<std::vector<Predecessor>> edges(amounts.size());
+    std::vector<std::span<const Predecessor>> edges(amounts.size());
     for (std::size_t i = 0; i < amounts.size(); ++i) {
       const Occurrence& at = graph.layers[i];
       if (at.repeat == 0 || !does_run(at)) continue;

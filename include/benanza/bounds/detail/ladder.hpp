@@ -15,7 +15,8 @@ namespace benanza::detail {
 
 inline Rungs ladder(const LadderInput& in) {
   const Seconds floor = model_floor(in);
-  Rungs rungs = measured_ladder(in, floor, in.times.doubt());
+  Rungs rungs;
+  if (!in.times.analytic()) rungs = measured_ladder(in, floor, in.times.doubt());
   const auto in_doubt = std::find_if(rungs.begin(), rungs.end(), [](const Rung& rung) { return rung.provisional(); });
   if (in_doubt != rungs.end() && in.times.doubt().empty())  // all are from the same rounds
     rungs = measured_ladder(in, floor, std::string(in_doubt->doubt));

@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -64,7 +64,7 @@ namespace benanza::detail {
     }
   }
   const WeightBytes result{.stored = stored.weights(), .read = weight_bytes(part.layer)};
-  const Operands all = operands(part.layer);
+  const Operands& all = operands(part.layer);
   const bool compressed = std::any_of(all.inputs.begin(), all.inputs.end(), is_compressed);
   return compressed || (expanded && result.expanded()) ? std::optional(result) : std::nullopt;
 }
@@ -80,24 +80,24 @@ namespace benanza::detail {
 /// Members of `graph` are occurrences of `single`.
 inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph& single, const FormPlan& plan,
                                        const RowTimes& times, const Ceilings& ceilings, const CriticalPath& path) {
-  std::map<std::string, LayerRow> rows;
+  std::map<std::string_view, LayerRow> rows;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Occurrence& at = graph.layers[i];
     for (const auto& part : plan.parts[i]) {
-      auto [entry, added] = rows.try_emplace(part.signature);
+      auto [entry, added] = rows.try_emplace(part.signature());
       LayerRow& row = entry->second;
       if (added) {
-        row.signature = part.signature;
+        row.signature = part.signature();
         row.form = graph.form;
         row.cost = cost(part.layer);
         row.direct_floor = layer_floor(part.layer, ceilings);
         row.least_floor = layer_floor(part.layer, ceilings, true);
         if (!part.best) row.least_floor = std::min(row.least_floor, part.floor);  // its group may absorb more
         row.status = part.status;
-        row.reason = part.status == Status::measured ? "" : times.untimed().reason(part.signature);
+        row.reason = part.status == Status::measured ? "" : times.untimed().reason(part.signature());
         row.p10 = row.median = part.floor;
-        row.untried = times.untimed().untried(part.signature);
-        row.most_threads = times.untimed().most_threads(part.signature);
+        row.untried = times.untimed().untried(part.signature());
+        row.most_threads = times.untimed().most_threads(part.signature());
         row.lookup = lookup_bytes(part.layer);
         if (part.best) {
           const BestRows::Of &bound = part.best->bound, &expected = part.best->expected;
@@ -116,7 +116,8 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph
     }
   }
   std::vector<LayerRow> result;
-  for (auto& [signature, row] : rows) result.push_back(std::move(row));
+  result.reserve(rows.size());
+  while (!rows.empty()) result.push_back(std::move(rows.extract(rows.begin()).mapped()));
   std::stable_sort(result.begin(), result.end(),
                    [](const LayerRow& a, const LayerRow& b) { return a.total() > b.total(); });
   return result;

@@ -26,8 +26,7 @@ namespace benanza::detail {
 
 /// One call.
 struct Part {
-  Layer layer{};
-  std::string signature{};
+  SharedLayer layer{};
   Status status = Status::missing;
   const BestRows* best = nullptr;  ///< if measured
   Seconds floor{};                 ///< analytic, with the distinct bytes of this occurrence; its time if modelled
@@ -35,6 +34,8 @@ struct Part {
   std::size_t first = 0;           ///< index of the first member that it covers
   std::size_t count = 1;           ///< members that it covers
 
+  /// The key of the layer in results.
+  [[nodiscard]] const std::string& signature() const { return layer.signature().text(); }
   [[nodiscard]] Seconds time(Figure figure) const { return best ? time_of(*best->of(figure).fastest, figure) : floor; }
   /// With its weights out of the caches, if it has any.
   [[nodiscard]] Seconds cold_time(Figure figure) const {
@@ -55,7 +56,7 @@ struct FormPlan {
 /// The cheapest partitions of both forms for one figure.
 struct FormPlans {
   FormPlan single{}, fused{};
-  FormPlan resident{};  ///< fused, if no weights are in the caches
+  FormPlan resident{};  ///< fused, if no weights are in the caches; empty if nothing is measured
 };
 [[nodiscard]] FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const FloorInput& floors,
                                    Figure figure);
@@ -66,15 +67,12 @@ struct FormPlans {
   return without_launch(row, std::isfinite(low) ? Seconds{low} : row.p10);
 }
 
-/// The key of a layer in results.
-[[nodiscard]] inline std::string text_of(const Layer& layer) { return signature(layer).text(); }
-
 /// A layer is modelled if no library runs it and it has an arithmetic floor: without a peak it would be a bound of
 /// nothing.
-inline Part make_part(const Layer& layer, const RowTimes& times, const Ceilings& ceilings, Seconds floor) {
-  Part part{.layer = layer, .signature = text_of(layer), .floor = floor};
-  part.best = times.find(part.signature);
-  const bool has_no_plan = is_opaque(layer) || times.untimed().unsupported(part.signature);
+inline Part make_part(const SharedLayer& layer, const RowTimes& times, const Ceilings& ceilings, Seconds floor) {
+  Part part{.layer = layer, .floor = floor};
+  part.best = times.find(part.signature());
+  const bool has_no_plan = is_opaque(layer) || times.untimed().unsupported(part.signature());
   if (part.best) part.status = Status::measured;
   else if (has_no_plan && has_arithmetic_floor(layer, ceilings)) part.status = Status::modelled;
   return part;
@@ -153,13 +151,29 @@ struct FusedPlan {
     part.node = node;
     part.first = piece.first;
     part.count = piece.count;
-    if (part.status == Status::missing) plan.untried.push_back(part.signature);
+    if (part.status == Status::missing) plan.untried.push_back(part.signature());
     const bool no_library_has_it = part.status == Status::modelled && !times.analytic() && piece.count > 1;
     if (!no_library_has_it) offer(prefixes, piece.first, piece.count, {std::move(part)});
   }
 
+  /// The call of member `i`, whose first node is `node`.
+  [[nodiscard]] std::vector<Part> alone(const Occurrence& at, std::size_t i, std::size_t node) const {
+    if (is_free(at.layer)) return {};  // the layers around it do its movement
+    std::vector<Part> parts = single_plan.parts[at.members[i]];
+    for (auto& part : parts) {
+      part.node = node;
+      part.first = i;
+    }
+    return parts;
+  }
+
   void plan_group(const Occurrence& at) {
     plan.floors.push_back(group_floors(at));
+    if (at.members.size() == 1 && at.pieces.empty()) {
+      plan.parts.push_back(alone(at, 0, 0));
+      plan.status.push_back(worst(plan.parts.back()));
+      return;
+    }
     const std::size_t untried = plan.untried.size();
     std::multimap<std::size_t, const Piece*> pieces;  // by their first member
     for (const Piece& piece : at.pieces) pieces.emplace(piece.first, &piece);
@@ -173,13 +187,7 @@ struct FusedPlan {
         offer_piece(prefixes, at, *next->second, node, plan.floors.back().whole);
       }
       if (is_replaced) continue;
-      std::vector<Part> alone;
-      if (!is_free(at.layer)) alone = single_plan.parts[at.members[i]];  // else the layers around it do its movement
-      for (auto& part : alone) {
-        part.node = node;
-        part.first = i;
-      }
-      offer(prefixes, i, 1, std::move(alone));
+      offer(prefixes, i, 1, alone(at, i, node));
     }
     plan.parts.push_back(parts_of(std::move(prefixes)));
     plan.status.push_back(plan.untried.size() > untried ? Status::missing : worst(plan.parts.back()));
@@ -198,7 +206,7 @@ inline FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, con
     return std::move(fused_plan.plan);
   };
   plans.fused = fused(Weights::cached);
-  plans.resident = fused(Weights::cold);
+  if (!times.analytic()) plans.resident = fused(Weights::cold);
   return plans;
 }
 

@@ -48,7 +48,7 @@ inline TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std
                      .dead = is_dead ? 1 - at.live.flops : 0,
                      .needed_floor = plan.floors[i].needed,
                      .critical_floor = floor_path.on_path[i]};
-    for (const auto& part : plan.parts[i]) layer.calls.push_back(timed_call(part, row_of.at(part.signature)));
+    for (const auto& part : plan.parts[i]) layer.calls.push_back(timed_call(part, row_of.at(part.signature())));
     amounts.push_back(layer.time().value * static_cast<double>(at.repeat));
     result.layers.push_back(std::move(layer));
   }

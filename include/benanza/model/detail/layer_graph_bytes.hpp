@@ -22,7 +22,9 @@ inline void LayerGraphBuilder::connect() {
   std::vector<std::size_t> waiting(result_.layers.size(), 0);  // the last layer with an edge from this one
   for (std::size_t i = 0; i < result_.layers.size(); ++i) {
     Occurrence& at = result_.layers[i];
-    DistinctBytes reads(result_), needed(result_);
+    DistinctBytes reads(result_), part(result_);
+    const bool needs_all =
+        std::all_of(at.live.inputs.begin(), at.live.inputs.end(), [](double share) { return share == 1; });
     for (std::size_t k = 0; k < at.inputs.size(); ++k) {
       if (!at.inputs[k]) continue;
       settle(*at.inputs[k]);  // the outputs of a layer are settled below, before they are read
@@ -30,11 +32,12 @@ inline void LayerGraphBuilder::connect() {
       if (!is_movement(at.layer) || is_moved(at, k)) {
         const Bytes touched = certain_input(i, k);
         reads.add(*at.inputs[k], touched);
-        needed.add(*at.inputs[k], touched, at.live.input(k));
+        if (!needs_all) part.add(*at.inputs[k], touched, at.live.input(k));
       }
       for (auto producer : tensor.producers)
         if (producer < i && std::exchange(waiting[producer], i) != i) at.predecessors.push_back({producer, false});
     }
+    const DistinctBytes& needed = needs_all ? reads : part;
     at.read_weights = reads.weights();
     at.read_activations = reads.activations();
     at.needed = {.flops = std::max(Flops{}, cost(at.layer).flops * at.live.flops - absorbed[i]),
@@ -115,7 +118,8 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
           if (!certain || (in_part && !by_pass)) doubtful.insert(share.base);
           if (layer.repeat == 0) continue;
           const auto raise = [&](std::map<TensorId, Bytes>& most, Bytes to) {
-            most[share.base] = std::max(most[share.base], to);
+            Bytes& known = most[share.base];
+            known = std::max(known, to);
           };
           const double passes = by_pass || share.base != read ? static_cast<double>(layer.repeat) : 1;
           if (base.constant || base.trained)
@@ -129,8 +133,8 @@ inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
     }
   }
   for (const auto& [id, bytes] : weights_that_may_run) result_.weights += bytes;
-  for (const auto& most : {weights, inputs})
-    for (const auto& [id, bytes] : most) {
+  for (const auto* most : {&weights, &inputs})
+    for (const auto& [id, bytes] : *most) {
       const LayerTensor& tensor = result_.tensors[id];
       const bool known = bytes.value > 0 && !doubtful.contains(id) && !tensor.stored;
       result_.model_reads += known ? std::max(bytes, tensor.bytes() * tensor.needed) : bytes;

@@ -57,16 +57,17 @@ class FieldHash {
 class LayerPool {
  public:
   /// The layer that is equal to this one, if there was one before.
-  [[nodiscard]] SharedLayer shared(const SharedLayer& layer) {
+  [[nodiscard]] SharedLayer shared(const SharedLayer& layer) { return find_or_add(layer); }
+  [[nodiscard]] SharedLayer shared(const Layer& layer) { return find_or_add(layer); }
+
+ private:
+  [[nodiscard]] const SharedLayer& find_or_add(const auto& layer) {
     const std::size_t hash = hash_of(layer);
     const auto [first, last] = layers_.equal_range(hash);
     for (auto each = first; each != last; ++each)
       if (each->second == layer) return each->second;
-    layers_.emplace(hash, layer);
-    return layer;
+    return layers_.emplace(hash, layer)->second;
   }
-
- private:
   [[nodiscard]] static std::size_t hash_of(const Layer& layer) {
     return ask<std::size_t>(layer, [&](const auto& op) {
       FieldHash hash;

@@ -87,6 +87,7 @@ class LiveElements {
     bool conditional = false;  ///< data determine whether more is needed
   };
   using Values = std::vector<Needed>;  // one per value of a graph
+  using Shares = std::unordered_map<const Node*, LiveShare>;
   static constexpr std::size_t most_readers = 4, most_passes = 8;
 
   [[nodiscard]] static Values nothing(const Graph& graph) {
@@ -267,7 +268,7 @@ class LiveElements {
     const Layer& layer = this->layer(graph, node);
     if (!detail::needs_everything({node, graph, layer, known})) return false;
     const bool conditional = values[*node.outputs[0]].conditional;
-    shares_[&node] = {.inputs = std::vector<double>(node.inputs.size(), 1), .outputs = {1}, .conditional = conditional};
+    shares_[&node] = {.conditional = conditional};
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       if (!node.inputs[k]) continue;
       Needed& needed = values[*node.inputs[k]];
@@ -427,7 +428,7 @@ class LiveElements {
   /// Passes of a loop that need the same results of the body.
   struct Kind {
     Values needs{}, inner{};  ///< needs of the results; needs of all values
-    std::map<const Node*, LiveShare> shares{};
+    Shares shares{};
     double passes = 0;
   };
   struct PassNeeds {
@@ -445,7 +446,7 @@ class LiveElements {
   std::set<std::pair<const Graph*, ValueId>> slices_{};  // `loop` says what they need of the tensors around it
   detail::LayerPool pool_{};
   std::unordered_map<const Node*, SharedLayer> layers_{};
-  std::map<const Node*, LiveShare> shares_{};
+  Shares shares_{};
   std::map<const Node*, detail::Update> updates_{};
   std::map<const Graph*, std::vector<double>> needed_{};
   std::map<const Graph*, std::vector<detail::KnownElements>> known_{};

@@ -197,6 +197,8 @@ inline void LiveElements::scale_passes(const Graph& graph, const Graph& body, co
     for (const Body& inner : node.bodies) scale_passes(inner.graph, body, kinds, trips);
     if (!node.bodies.empty()) continue;
     LiveShare& share = shares_.at(&node);
+    share.inputs.resize(node.inputs.size(), 1);
+    if (share.outputs.empty()) share.outputs.resize(node.outputs.size(), 1);
     LiveShare& factor = passes_[{&body, &node}];
     factor.outputs.assign(share.outputs.size(), 1);
     const auto scale = [&](double& all, double& by, const auto& of_kind) {

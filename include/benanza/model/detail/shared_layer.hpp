@@ -3,10 +3,12 @@
 #pragma once
 
 #include <benanza/model/layer.hpp>
+#include <benanza/model/layer_signature.hpp>
 
 #include <concepts>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -28,7 +30,7 @@ class SharedLayer {
   [[nodiscard]] const Layer& operator*() const&& = delete;
   [[nodiscard]] const Layer* operator->() const { return &known_->layer; }
 
-  /// The same as `operands` and `cost` of the layer, but computed once.
+  /// The same as `operands`, `cost` and `signature` of the layer, but computed once.
   [[nodiscard]] const Operands& operands() const {
     std::call_once(known_->has_operands, [this] { known_->operands = benanza::operands(known_->layer); });
     return known_->operands;
@@ -36,6 +38,10 @@ class SharedLayer {
   [[nodiscard]] const Cost& cost() const {
     std::call_once(known_->has_cost, [this] { known_->cost = benanza::cost(known_->layer); });
     return known_->cost;
+  }
+  [[nodiscard]] const LayerSignature& signature() const {
+    std::call_once(known_->has_signature, [this] { known_->signature.emplace(known_->layer); });
+    return *known_->signature;
   }
 
   friend bool operator==(const SharedLayer& a, const SharedLayer& b) {
@@ -47,9 +53,10 @@ class SharedLayer {
   struct Known {
     explicit Known(Layer of) : layer(std::move(of)) {}
     Layer layer;
-    mutable std::once_flag has_operands{}, has_cost{};
+    mutable std::once_flag has_operands{}, has_cost{}, has_signature{};
     mutable Operands operands{};
     mutable Cost cost{};
+    mutable std::optional<LayerSignature> signature{};
   };
   [[nodiscard]] static const SharedLayer& none() {
     static const SharedLayer layer{Layer{}};
@@ -69,8 +76,19 @@ template <std::same_as<SharedLayer> Shared>
   return layer.cost();
 }
 template <std::same_as<SharedLayer> Shared>
+[[nodiscard]] const LayerSignature& signature(const Shared& layer) {
+  return layer.signature();
+}
+template <std::same_as<SharedLayer> Shared>
 void operands(const Shared&& layer) = delete;  // would dangle
 template <std::same_as<SharedLayer> Shared>
 void cost(const Shared&& layer) = delete;
+template <std::same_as<SharedLayer> Shared>
+void signature(const Shared&& layer) = delete;
+
+template <std::same_as<SharedLayer> Shared>
+[[nodiscard]] Bytes weight_bytes(const Shared& layer) {
+  return weight_bytes(layer.operands());
+}
 
 }  // namespace benanza
