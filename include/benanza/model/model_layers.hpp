@@ -5,9 +5,9 @@
 
 #include <benanza/model/critical_path.hpp>
 #include <benanza/model/detail/dead_work.hpp>
-#include <benanza/model/detail/shared_layer.hpp>
 #include <benanza/model/floor_exception.hpp>
 #include <benanza/model/form.hpp>
+#include <benanza/model/shared_layer.hpp>
 #include <benanza/model/units.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <benanza/detail/field_text.hpp>
-#include <benanza/model/detail/shared_layer.hpp>
+#include <benanza/model/shared_layer.hpp>
 
 #include <cstddef>
 #include <functional>
