@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "finished_layers.hpp"
 #include "isolation/worker.hpp"
-#include "plan/kernel_settings.hpp"
 #include "suite_flags.hpp"
 #include <benanza/bench/run_suite.hpp>
 #include <benanza/error.hpp>
@@ -9,6 +8,7 @@
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/choose_backends.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child_process.hpp"
 
-#include "plan/kernel_settings.hpp"
 #include <benanza/error.hpp>
 #include <benanza/isolation/interrupt.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 
 #include <spawn.h>
 

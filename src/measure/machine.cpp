@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "caches.hpp"
 #include "plan/cpu_set.hpp"
-#include "plan/kernel_settings.hpp"
 #include "plan/processor.hpp"
 #include "plan/topology.hpp"
 #include <benanza/measure/measure.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 
 #include <hwloc.h>
 

@@ -4,7 +4,6 @@
 #include "device_host.hpp"
 #include "peak_kernels.hpp"
 #include "plan/cpu_set.hpp"
-#include "plan/kernel_settings.hpp"
 #include "plan/round_trip.hpp"
 #include "product_peaks.hpp"
 #include "this_host.hpp"
@@ -14,6 +13,7 @@
 #include <benanza/error.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 #include <benanza/results/ceiling_rows.hpp>
 #include <benanza/results/round_trips.hpp>
 #include <benanza/version.hpp>

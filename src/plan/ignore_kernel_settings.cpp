@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A separate object file in its library, compiled by itself: a program contains it only if it refers to it.
 #include "engine_variables.inc"
-#include "kernel_settings.hpp"
 #include "remove_variables.inc"
+#include <benanza/plan/kernel_settings.hpp>
 
 namespace benanza {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_settings.hpp"
-
 #include "engine_variables.inc"
+#include <benanza/plan/kernel_settings.hpp>
 
 #include <algorithm>
 #include <iterator>

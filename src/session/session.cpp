@@ -4,11 +4,11 @@
 #include "missing_layers.hpp"
 #include "plan/backends.hpp"
 #include "plan/cpu_set.hpp"
-#include "plan/kernel_settings.hpp"
 #include "run_file.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/session/session.hpp>

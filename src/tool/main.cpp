@@ -5,11 +5,11 @@
 #include "commands.hpp"
 #include "help.hpp"
 #include "models.hpp"
-#include "plan/kernel_settings.hpp"
 #include "terminal.hpp"
 #include "unknown_argument.hpp"
 #include "version_text.hpp"
 #include <benanza/error.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 
 #include <CLI/CLI.hpp>
 

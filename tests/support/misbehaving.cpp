@@ -2,8 +2,8 @@
 // A worker that crashes, hangs, allocates more and more memory and loses its device, one row each. Its run reports what
 // happened to its rows and what it was asked to do.
 #include "isolation/supervised.hpp"
-#include "plan/kernel_settings.hpp"
 #include <benanza/isolation/interrupt.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 #include <benanza/version.hpp>
 
 #include <chrono>

@@ -3,10 +3,10 @@
 
 #include "isolation/request.hpp"
 #include "isolation/surroundings.hpp"
-#include "plan/kernel_settings.hpp"
 #include "support/results_support.hpp"
 #include <benanza/detail/running_clock.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/kernel_settings.hpp>
 
 #include <chrono>
 #include <csignal>
