@@ -20,9 +20,9 @@ function(benanza_library name)
 endfunction()
 
 # benanza_unity(TARGET): its files give different names to different things, also within anonymous namespaces, so that BENANZA_UNITY may
-# compile several at once.
+# compile several at once: sixteen, which takes less time than eight, as each source is mostly headers.
 function(benanza_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BENANZA_UNITY})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BENANZA_UNITY} UNITY_BUILD_BATCH_SIZE 16)
   if(BENANZA_UNITY) # GCC takes the files for headers, in which a member of an anonymous namespace would be a mistake
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

@@ -43,8 +43,8 @@ struct ScaleCommand {
   std::string machine{}, iteration{}, phases{}, overhead{}, backend{}, reached{};
 };
 
-/// Where the times of layers come from.
-struct TimesOf {
+/// Where the times of an iteration come from.
+struct IterationTimes {
   ResultDatabase results{};
   ResultDatabase network{};  ///< rows of `--backend`
   AnalysisOptions analysis{};
@@ -52,7 +52,7 @@ struct TimesOf {
   std::vector<std::string> warnings{};
 };
 
-TimesOf times_of(const ScaleCommand& options) {
+IterationTimes times_of(const ScaleCommand& options) {
   const bool measured_network = !options.backend.empty();
   if (measured_network && options.results.empty())
     throw UsageError("--backend " + options.backend + ": needs --results, which have what its all-reduces take");
@@ -60,7 +60,7 @@ TimesOf times_of(const ScaleCommand& options) {
     throw UsageError("give --results (measured by benanza bound --training) or --machine (declared)");
   if (!options.machine.empty() && !options.results.empty() && !measured_network)
     throw UsageError("give either --results or --machine; both go together with --backend, the network's results");
-  TimesOf result;
+  IterationTimes result;
   if (measured_network) result.network = load_results(options.results, {options.backend}, options.of).results;
   if (!options.machine.empty()) {
     Run run = read_machine_file(options.machine);
@@ -79,7 +79,7 @@ TimesOf times_of(const ScaleCommand& options) {
   return result;
 }
 
-Iteration iteration_of(const Graph& graph, const TrainingOptions& training, const TimesOf& times, bool quiet) {
+Iteration iteration_of(const Graph& graph, const TrainingOptions& training, const IterationTimes& times, bool quiet) {
   const TrainingGraph derived = derive_training(graph, training);
   const ModelLayers layers = make_model_layers(derived.graph);
   const Analysis analysis = analyze_model(layers, times.results, times.analysis);
@@ -204,7 +204,7 @@ int run(const ScaleCommand& options) {
   TrainingFlags flags = options.models.training;
   flags.training = true;
   const TrainingOptions training = *flags.options();
-  const TimesOf times = times_of(options);
+  const IterationTimes times = times_of(options);
   ScaleReport report{.times_of = times.text, .warnings = times.warnings};
   report.models = from_each_graph(plain, options.output.quiet, [&](Graph&& graph) {
     Iteration iteration = iteration_of(graph, training, times, options.output.quiet);
