@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transpose, Slice, Split, Concat, Expand and Tile as strided copies; Pad.
 #include "strided_copy.hpp"
+#include <benanza/detail/saturated.hpp>
 #include <benanza/plan/index_maps.hpp>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ Result plans_of(std::vector<Move> moves, const Context& context, const Operands&
   if (bits(type) < 8 || type == DataType::string) return unsupported(kind, type);
   const std::string name = "copy:" + moves.front().copy.kernel();
   Index bytes = 0;
-  for (const auto& move : moves) bytes += move.copy.bytes();
+  for (const auto& move : moves) detail::add_saturated(bytes, move.copy.bytes());
   const auto runner = [&](bool stream) {
     return [moves, stream, &kernels = context.kernels, pool = context.pool,
             threads = context.threads](const Arguments& arguments) {

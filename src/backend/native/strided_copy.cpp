@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strided_copy.hpp"
 
+#include <benanza/detail/saturated.hpp>
+
 #include <algorithm>
 
 namespace benanza::native {
@@ -64,7 +66,7 @@ std::string StridedCopy::kernel() const {
 
 Index StridedCopy::bytes() const {
   Index count = static_cast<Index>(bytes_);
-  for (const auto& d : dimensions_) count *= d.size;
+  for (const auto& d : dimensions_) count = detail::saturated_product(count, d.size);
   return count;
 }
 
