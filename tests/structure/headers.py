@@ -27,11 +27,12 @@ DIRECTIVE = re.compile(r"\s*#\s*(include|if|ifdef|ifndef|elif|else|endif)\b\s*(<
 NO_CODE = re.compile(r"\s*(#.*|//.*)?$")
 COMPILED = re.compile(r"BENANZA_COMPILED_\w+")
 PRECOMPILED = ["benanza/op/ops.hpp", "benanza/model/graph.hpp", "benanza/op/operator.hpp"]  # what takes longest stands first
+ANY, ALWAYS, FIRST = (lambda always, first: True), (lambda always, first: always), (lambda always, first: first)  # which includes count
 LIBRARIES = ["BENANZA_COMPILED_MODEL", "BENANZA_COMPILED_FUSION", "BENANZA_COMPILED_BOUNDS"]
 
 
 def includes(text, defined):
-    """What a header includes: (name, whether it does so under no condition and before all code)."""
+    """What a header includes: (name, whether it does so under no condition, whether it also does so before all code)."""
     conditions, code = [], False  # of the blocks that are open: True, False or None, where it is not known
     for line in BLOCK_COMMENT.sub("", text).splitlines():
         code = code or not NO_CODE.match(line)
@@ -48,7 +49,8 @@ def includes(text, defined):
         elif kind == "endif":
             conditions.pop()
         elif False not in conditions:
-            yield word.strip('<>"'), None not in conditions and not code and word.startswith("<")
+            always = None not in conditions and word.startswith("<")
+            yield word.strip('<>"'), always, always and not code
 
 
 class Headers:
@@ -56,27 +58,37 @@ class Headers:
 
     def __init__(self, texts, defined):
         self.direct = {name: list(includes(text, defined)) for name, text in texts.items()}
-        self.known = {True: {}, False: {}}
+        self.reached, self.known = {}, {}
 
-    def closure(self, name, certain):
-        """Itself and all that it includes: what it certainly does, or all that it may."""
-        known = self.known[certain]
-        if name not in known:
+    def reach(self, name, counts):
+        """Itself and all that it includes by includes that count: (always, first) of each says whether."""
+        if (name, counts) not in self.reached:
             seen, open_headers = {name}, [name]
             while open_headers:
-                for other, always in self.direct.get(open_headers.pop(), []):
-                    if other not in seen and (always or not certain):
+                for other, *which in self.direct.get(open_headers.pop(), []):
+                    if other not in seen and counts(*which):
                         seen.add(other)
                         open_headers.append(other)
-            known[name] = seen
-        return known[name]
+            self.reached[name, counts] = seen
+        return self.reached[name, counts]
+
+    def closure(self, name):
+        """Itself and all that it may include."""
+        return self.reach(name, ANY)
+
+    def before_code(self, name):
+        """Itself and all that is certainly included before its own code. What it includes may end with further includes, unless one leads back to it."""
+        if name not in self.known:
+            includes = (self.reach(other, ALWAYS) for other, _, first in self.direct.get(name, []) if first)
+            self.known[name] = self.reach(name, FIRST).union(*(whole for whole in includes if name not in whole))
+        return self.known[name]
 
     def may_precede(self, first, second):
-        return self.closure(first, certain=False) <= self.closure(second, certain=True)
+        return self.closure(first) <= self.before_code(second)
 
     def chains(self, names):
         """The fewest lists in which each header may precede the next: a matching of headers with their successors, by augmenting paths."""
-        names = sorted(names, key=lambda name: (len(self.closure(name, certain=True)), name))
+        names = sorted(names, key=lambda name: (len(self.before_code(name)), name))
         successors = {name: [other for other in names[at + 1 :] if self.may_precede(name, other)] for at, name in enumerate(names)}
         predecessor = {}
 
@@ -114,7 +126,7 @@ def sources(texts):
         for precompiled, group in groups.items():
             options = [f"-D{library}" for library in LIBRARIES if defined] + (["-include", file_of(precompiled)] if precompiled else [])
             for chain in headers.chains(group):
-                made.append((len(headers.closure(chain[-1], certain=False)), file_of(chain[-1]) + (".cpp" if defined else ".defined.cpp"), options, chain))
+                made.append((len(headers.closure(chain[-1])), file_of(chain[-1]) + (".cpp" if defined else ".defined.cpp"), options, chain))
     return [source for _, *source in sorted(made, reverse=True)]
 
 
@@ -136,7 +148,7 @@ class Compiler:
         return self.compile(file, f"#include <{header}>\n", [*[f"-D{library}" for library in LIBRARIES], "-x", "c++-header", "-o", f"{file}.gch"])
 
     def check(self, file, options, headers):
-        return self.compile(file, "".join(f"#include <{header}>\n" for header in headers) * 2, [*options, "-c", "-o", f"{file}.o"])
+        return self.compile(file, "".join(f"#include <{header}>\n" for header in headers) * 2, [*options, "-fsyntax-only"])
 
 
 def failures(include, folder, command, without=()):

@@ -74,8 +74,8 @@ class HeadersTest(unittest.TestCase):
         self.assertEqual(len(found), 2, found)
         self.assertTrue(all("size" in said for said in found), found)
         self.assertEqual(list(headers.includes(texts["count.hpp"], True)), [])
-        self.assertEqual(list(headers.includes(texts["count.hpp"], False)), [("detail.hpp", False)])  # after code
-        self.assertEqual(list(headers.includes("#include <a/b.hpp>  // why\n#include \"c.hpp\"\n", True)), [("a/b.hpp", True), ("c.hpp", False)])
+        self.assertEqual(list(headers.includes(texts["count.hpp"], False)), [("detail.hpp", True, False)])  # after code
+        self.assertEqual(list(headers.includes("#include <a/b.hpp>  // why\n#include \"c.hpp\"\n", True)), [("a/b.hpp", True, True), ("c.hpp", False, False)])
 
     def test_what_passed_is_compiled_again_after_a_change(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -85,12 +85,12 @@ class HeadersTest(unittest.TestCase):
                 (include / name).write_text(text, encoding="utf-8")
             command = [COMPILER, "-std=c++20", f"-I{include}"]
             self.assertEqual(headers.failures(include, made, command), [])
-            objects = list(made.glob("*.o"))
-            self.assertTrue(objects)
-            for path in objects:
+            compiled = list(made.glob("*.cpp"))
+            self.assertTrue(compiled)
+            for path in compiled:
                 path.unlink()
             self.assertEqual(headers.failures(include, made, command), [])
-            self.assertEqual(list(made.glob("*.o")), [])
+            self.assertEqual(list(made.glob("*.cpp")), [])
             (include / "text.hpp").write_text("#pragma once\nusing Text = std::string;\n", encoding="utf-8")
             self.assertEqual(len(headers.failures(include, made, command)), 1)
             self.assertEqual(len(headers.failures(include, made, command)), 1)  # what failed is not taken for passed
@@ -104,8 +104,20 @@ class HeadersTest(unittest.TestCase):
         texts = {"a.hpp": "#pragma once\n#include <b.hpp>\n#include <string>\n", "b.hpp": "#pragma once\n#include <a.hpp>\n#include <vector>\n"}
         all_headers = headers.Headers(texts, True)
         for name in texts:
-            self.assertEqual(all_headers.closure(name, certain=True), {"a.hpp", "b.hpp", "string", "vector"})
+            self.assertEqual(all_headers.before_code(name), {"a.hpp", "b.hpp", "string", "vector"})
         self.assertEqual(list(all_headers.chains(texts)), [["a.hpp", "b.hpp"]])
+
+    def test_what_a_header_ends_with_is_there_for_those_that_include_it(self):
+        whole = "#pragma once\nstruct Whole {};\n#include <part.hpp>\n#include <text.hpp>\n"
+        user = "#pragma once\n#include <whole.hpp>\ninline Text use(Whole) { return {}; }\n"
+        part = "#pragma once\nstruct Part {};\n"
+        self.assertTrue(headers.Headers(GOOD | {"whole.hpp": whole, "part.hpp": part, "user.hpp": user}, True).may_precede("text.hpp", "user.hpp"))
+        # Not for what it ends with itself: included by whole.hpp, part.hpp has no text.hpp.
+        part = "#pragma once\n#include <whole.hpp>\ninline Text part(Whole) { return {}; }\n"
+        texts = GOOD | {"whole.hpp": whole, "part.hpp": part, "user.hpp": user}
+        self.assertFalse(headers.Headers(texts, True).may_precede("text.hpp", "part.hpp"))
+        found = found_in(texts)
+        self.assertTrue(any("part.hpp" in said and "Text" in said for said in found), found)
 
 
 if __name__ == "__main__":
