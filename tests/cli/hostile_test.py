@@ -37,6 +37,7 @@ COMMANDS = {
     "scale": ["scale", "--machine", MACHINE, "--workers", "4", "--bandwidth", "100Gbps"] + QUIET,
     "run": ["run"] + QUIET,
 }
+OF_REFUSED = ("layers", "memory of training", "run")  # enough for a model that `layers` refuses: all commands read models by the same function
 PROCESSOR_SECONDS, MEGABYTES = 20, 1000  # far above what the limits of the program allow, so that a slow machine passes
 
 
@@ -84,20 +85,25 @@ class Limits(unittest.TestCase):
                 self.ends(2, f"{variable}: '{text}', expected a number of at least 0", "run", MNIST, **{variable: text})
 
 
-def add(name, command, file):
+def add(file):
     def test(self):
-        code, megabytes, errors = self.run_on(file, command)
-        self.assertIn(code, (0, 1), errors)
-        if code == 1:
-            self.assertEqual(len(errors), 1, errors)
-            self.assertIn(file.stem, errors[0])
-        self.assertLess(megabytes, MEGABYTES)
-    setattr(Hostile, "test_" + re.sub(r"\W", "_", f"{name} {file.stem}"), test)
+        refused = False
+        for name, command in COMMANDS.items():
+            if refused and name not in OF_REFUSED:
+                continue
+            with self.subTest(name):
+                code, megabytes, errors = self.run_on(file, command)
+                self.assertIn(code, (0, 1), errors)
+                if code == 1:
+                    self.assertEqual(len(errors), 1, errors)
+                    self.assertIn(file.stem, errors[0])
+                self.assertLess(megabytes, MEGABYTES)
+                refused = refused or (name == "layers" and code == 1)
+    setattr(Hostile, "test_" + re.sub(r"\W", "_", file.stem), test)
 
 
 for path in sorted(FOLDER.glob("*.onnx")):
-    for name, command in COMMANDS.items():
-        add(name, command, path)
+    add(path)
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])
