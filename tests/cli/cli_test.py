@@ -833,7 +833,7 @@ class Cli(unittest.TestCase):
         # Both reduce 3 ranks to 2 first (coll_base_allreduce.c of Open MPI).
         of_three = {plan["algorithm"].split(",")[0].split(":")[0] for plan in measured_on(3, "4s", "AllReduce/f32/n=333/ranks=3")[0]["plans"]}
         self.assertLessEqual({"recursive_doubling", "rabenseifner"}, of_three)
-        layers = measured_on(2, "4s", *asked)
+        layers = measured_on(2, "2s", *asked)
         for layer in layers[:3]:
             measured = [plan for plan in layer["plans"] if "excluded" not in plan]
             self.assertTrue(measured, layer)
