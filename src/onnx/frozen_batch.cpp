@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace benanza::importer {
 namespace {
@@ -90,9 +91,10 @@ Builder::Types Builder::expand_types(Step& step) {
 /// Makes input `input` a constant of other dimensions, for this node only.
 void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
   Frame& frame = step.scope.frame;
+  auto literal = std::exchange(frame.graph.values[*step.inputs[input]].literal, std::nullopt);
   Value value = frame.graph.values[*step.inputs[input]];
+  frame.graph.values[*step.inputs[input]].literal = std::move(literal);
   value.dims = std::move(dims);
-  value.literal.reset();
   value.stored.reset();
   value.banded.reset();
   value.diagonals.reset();

@@ -47,6 +47,17 @@ class EpilogueGroup {
     y_ = operands(layer_).outputs[0].shape;
   }
 
+  /// Whether a group that ends with layer `at` may go on.
+  [[nodiscard]] static bool may_go_on(const LayerGraph& graph, std::size_t at) {
+    const auto next = only_consumer(graph, graph.layers[at].outputs[0]);
+    if (!next) return false;
+    const Layer& layer = graph.layers[*next].layer;
+    return std::holds_alternative<op::View>(layer) || std::holds_alternative<op::Unary>(layer) ||
+           std::holds_alternative<op::Binary>(layer) || std::holds_alternative<op::BatchNorm>(layer) ||
+           std::holds_alternative<op::Cast>(layer) || std::holds_alternative<op::Dequantize>(layer) ||
+           std::holds_alternative<op::Quantize>(layer);
+  }
+
   /// Adds following layers as long as they fit. Returns the group and its pieces.
   [[nodiscard]] std::optional<Match> match() {
     while (step()) {
@@ -290,6 +301,7 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
   if (!std::holds_alternative<op::Conv>(layer) && !std::holds_alternative<op::ConvTranspose>(layer) &&
       !std::holds_alternative<op::MatMul>(layer))
     return std::nullopt;
+  if (!EpilogueGroup::may_go_on(graph, at)) return std::nullopt;
   auto match = EpilogueGroup(graph, at).match();
   if (match) add_gates(graph, *match);
   return match;
@@ -318,7 +330,7 @@ inline void add_followers(const LayerGraph& graph, Match& match) {
   if (!resizes && !std::holds_alternative<op::BatchNorm>(layer) && !std::holds_alternative<op::Unary>(layer) &&
       !std::holds_alternative<op::Binary>(layer))
     return std::nullopt;
-  if (resizes && ends_another_chain(graph, at)) return std::nullopt;
+  if (!EpilogueGroup::may_go_on(graph, at) || (resizes && ends_another_chain(graph, at))) return std::nullopt;
   auto match = EpilogueGroup(graph, at).match();
   if (match && resizes) add_followers(graph, *match);
   return match;

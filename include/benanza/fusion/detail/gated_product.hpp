@@ -42,10 +42,11 @@ namespace benanza::detail {
   const auto shared = SharedInput::of(graph, gated);
   const auto reader = shared ? only_consumer(graph, gated.outputs[0]) : std::nullopt;
   if (!reader) return std::nullopt;
-  Occurrence head = graph.layers[*reader];
-  const auto product = product_of_gate(head.layer);
-  const Piece* const gate = piece_of_gate(graph.layers[*reader]);
-  if (!product || gate == nullptr || head.inputs[0] != gated.inputs[0]) return std::nullopt;
+  const Occurrence& group = graph.layers[*reader];
+  const auto product = product_of_gate(group.layer);
+  const Piece* const gate = piece_of_gate(group);
+  if (!product || gate == nullptr || group.inputs[0] != gated.inputs[0]) return std::nullopt;
+  Occurrence head = group;
   head.layer = *product;
   const auto other = SharedInput::of(graph, head);
   if (!other || other->common != shared->common || other->columns != shared->columns) return std::nullopt;
