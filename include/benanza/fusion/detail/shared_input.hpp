@@ -35,6 +35,8 @@ struct SharedInput {
   bool has_bias = false;
 
   [[nodiscard]] static std::optional<SharedInput> of(const LayerGraph& graph, const Occurrence& at) {
+    if (!std::holds_alternative<op::MatMul>(*at.layer) && !std::holds_alternative<op::Conv>(*at.layer))
+      return std::nullopt;
     SharedInput result{.common = at.layer};
     Epilogue* post = nullptr;
     if (auto* product = std::get_if<op::MatMul>(&result.common)) {
@@ -43,12 +45,11 @@ struct SharedInput {
         return std::nullopt;
       result.columns = std::exchange(product->b[1], 1);
       post = &product->post;
-    } else if (auto* conv = std::get_if<op::Conv>(&result.common)) {
-      if (!is_float(conv->type) || !conv->w_constant || conv->group != 1 || conv->y_type) return std::nullopt;
-      result.columns = std::exchange(conv->w[0], 1);
-      post = &conv->post;
     } else {
-      return std::nullopt;
+      auto& conv = std::get<op::Conv>(result.common);
+      if (!is_float(conv.type) || !conv.w_constant || conv.group != 1 || conv.y_type) return std::nullopt;
+      result.columns = std::exchange(conv.w[0], 1);
+      post = &conv.post;
     }
     if (at.inputs.empty() || !at.inputs[0] || at.outputs.size() != 1) return std::nullopt;
     const bool has_number = std::any_of(at.inputs.begin(), at.inputs.end(), [&](const auto& input) {
