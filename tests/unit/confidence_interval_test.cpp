@@ -136,7 +136,7 @@ TEST_CASE("the half interval is that of sections and of the jackknife together")
 }
 
 TEST_CASE("of 500 simulated databases the interval holds the truth as often as it claims") {
-  const std::size_t groups = GENERATE(4, 8, 16);
+  const std::size_t groups = GENERATE(4U, 8U, 16U);
   const double group_sd = GENERATE(0.0, 0.01, 0.02);
   const Population population{.group_sd = group_sd};
   std::mt19937 random(static_cast<unsigned>(groups));
