@@ -91,7 +91,8 @@ def finished(command, out, **places):
     """A command's arguments as text, its exit code, what it said on stderr, and the sanitizers' reports."""
     with tempfile.TemporaryDirectory() as folder:
         reports = pathlib.Path(folder) / "report"  # of each process: what measures does so in a worker, whose end is no end of the program
-        environment = os.environ | {"ASAN_OPTIONS": f"log_path={reports}:max_allocation_size_mb=4096", "UBSAN_OPTIONS": f"log_path={reports}:print_stacktrace=1",
+        given = os.environ.get("ASAN_OPTIONS", "")
+        environment = os.environ | {"ASAN_OPTIONS": f"{given}:log_path={reports}:max_allocation_size_mb=4096", "UBSAN_OPTIONS": f"log_path={reports}:print_stacktrace=1",
                                     "XDG_CACHE_HOME": folder}
         models = [str(model) for model in places.pop("models", [])]
         arguments = [word for part in command.split() for word in (models if part == "{models}" else [part.format(out=out or folder, **PLACES, **places)])]
