@@ -136,13 +136,16 @@ class WinogradPlan final : public ConvolutionPlan {
         for (Index from = 0; from < shape_.x_channels; ++from) {
           const float* const taps = w + ((part * shape_.y_channels + to) * shape_.x_channels + from) * 9;
           std::array<std::array<double, 3>, most_points> by_row{};
-          for (Index p = 0; p < transform.points; ++p)
-            for (Index column = 0; column < 3; ++column)
-              for (Index row = 0; row < 3; ++row) by_row[p][column] += transform.of[p][row] * taps[row * 3 + column];
+          const auto side = static_cast<std::size_t>(transform.points);
+          for (std::size_t p = 0; p < side; ++p)
+            for (std::size_t column = 0; column < 3; ++column)
+              for (std::size_t row = 0; row < 3; ++row)
+                by_row[p][column] += transform.of[p][row] * taps[row * 3 + column];
           for (Index p = 0; p < points; ++p) {
             double sum = 0;
-            for (Index column = 0; column < 3; ++column)
-              sum += by_row[p / transform.points][column] * transform.of[p % transform.points][column];
+            const auto point = static_cast<std::size_t>(p);
+            for (std::size_t column = 0; column < 3; ++column)
+              sum += by_row[point / side][column] * transform.of[point % side][column];
             of_panel[(p * depth + from) * width + to - first * shape_.lanes] = static_cast<float>(sum);
           }
         }
@@ -204,7 +207,8 @@ class WinogradPlan final : public ConvolutionPlan {
         const Index x_row = at.row - h.pad_begin + row * h.dilation,
                     x_column = at.column - w.pad_begin + column * w.dilation;
         const bool inside = x_row >= 0 && x_row < h.size && x_column >= 0 && x_column < w.size;
-        elements[row * (cut_.results + 2) + column] = inside ? (x_row * w.size + x_column) * shape_.lanes : -1;
+        elements[static_cast<std::size_t>(row * (cut_.results + 2) + column)] =
+            inside ? (x_row * w.size + x_column) * shape_.lanes : -1;
       }
     const Index block = h.size * w.size * shape_.lanes;
     kernels_.winograd_patch[form()](
@@ -251,7 +255,8 @@ class WinogradPlan final : public ConvolutionPlan {
       for (Index column = 0; column < cut_.results; ++column) {
         const Index y_row = at.row + row * row_step, y_column = at.column + column * column_step;
         const bool inside = y_row < shape_.y_rows && y_column < shape_.y_columns;
-        results[row * cut_.results + column] = inside ? (y_row * shape_.y_columns + y_column) * shape_.lanes : -1;
+        results[static_cast<std::size_t>(row * cut_.results + column)] =
+            inside ? (y_row * shape_.y_columns + y_column) * shape_.lanes : -1;
       }
     const Index y = y_at(at.image, part, first);
     TileArguments last{};
