@@ -113,8 +113,7 @@ void Builder::add_initializers(Scope& scope) {
       if (const auto earlier = scope.ids.find(scope.source.initializer(static_cast<int>(*same)).name());
           earlier != scope.ids.end())
         scope.frame.facts[id].equal_to = earlier->second;
-    // A new batch changes no dimension of a constant of the file, and integers may be sizes.
-    if (!is_float(scope.frame.graph.values[id].type)) remember(scope, initializer.name(), id);
+    remember(scope, initializer.name(), id);
   }
 }
 

@@ -122,6 +122,20 @@ TEST_CASE("A frozen batch is rewritten in Reshape, Expand, Concat and Slice", "[
   CHECK(value_named(import_text(text, {.batch = 3}), "y").dims == y);
 }
 
+TEST_CASE("A constant of a body keeps its shape at another batch, whatever a value around it is called", "[onnx]") {
+  const auto branch = [](const std::string& y) {
+    return y + "_body () => (float[2, 2, 3] " + y +
+           ") <float[2, 6] x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, int64[3] " + y + "_shape = {2, 2, 3}> { " + y +
+           " = Reshape(x, " + y + "_shape) }";
+  };
+  const Graph graph = import_text(
+      "g (float[N, 6] x, bool c) => (float[2, 2, 3] q, float[N, 6] z) { y = If (c) <then_branch = " + branch("a") +
+          ", else_branch = " + branch("b") + "> q = Relu(y) z = Relu(x) }",
+      {.batch = 3});
+  CHECK(value_named(graph, "q").dims == Dims{2, 2, 3});
+  CHECK(value_named(graph, "z").dims == Dims{3, 6});
+}
+
 TEST_CASE("Of two shapes that a frozen Reshape may have, the product that follows decides", "[onnx]") {
   // 6 rows of (batch, 2 heads, 2) become rows of 4 for a product with 4 x 5: 6 * batch rows, never 4 * batch columns.
   const Graph graph = import_text(
