@@ -6,6 +6,7 @@
 #include "known_layers.hpp"
 #include <benanza/model/layer_signature.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 
@@ -15,7 +16,10 @@ namespace report {
 
 Json number(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
 Json ms(std::optional<Seconds> time) { return time ? number(time->value * 1e3) : Json(nullptr); }
-Json whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
+Json whole(double value) {
+  constexpr double most = 0x1p62;  // sums of sizes in a file may be larger than an integer
+  return static_cast<std::int64_t>(std::llround(std::clamp(value, -most, most)));
+}
 
 Json backends_json(const std::vector<BackendVersion>& backends) {
   Json result = Json::array();

@@ -116,6 +116,12 @@ TEST_CASE("without nodes, the inputs are in memory") {
   CHECK(profile.peak_bytes() == 4 * 8);
 }
 
+TEST_CASE("a tensor of more bits than an integer counts is refused") {
+  GraphBuilder build;
+  build.output(build.map("Relu", {build.input({std::int64_t{1} << 40, std::int64_t{1} << 20})}));
+  CHECK_THROWS_AS(make_memory_profile(build.graph()), InputError);
+}
+
 TEST_CASE("of Relu a sign is kept, of max-pooling a place, of Add nothing") {
   GraphBuilder build;
   const auto x = build.input({1, 3, 8, 8});

@@ -5,6 +5,7 @@
 #include <benanza/memory/memory_profile.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/model/tensor_shape.hpp>
 #include <benanza/training/detail/storages.hpp>
 #include <benanza/training/kept_tensors.hpp>
 #include <benanza/training/training_graph.hpp>
@@ -60,6 +61,7 @@ class MemoryProfiler {
   }
 
   [[nodiscard]] MemoryProfile build() {
+    for (const Value& value : graph_->values) (void)checked_product(element_count(value.dims), bits(value.type));
     find_layers();
     add_fixed();
     find_lives();
