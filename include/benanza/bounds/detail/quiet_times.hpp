@@ -30,8 +30,8 @@ class QuietTimes {
   QuietTimes(const ResultDatabase& results, const RowFilter& counts, const std::string& since, double spread);
 
   /// That of the quietest rounds of any session for the row's layer in its cache state with the same number of threads,
-  /// or its own if that is lower or no session has such rounds. It may be as low as disturbed rows of the layer with
-  /// more threads take at least: a neighbour slows down several threads more than one, so the selection may be wrong.
+  /// or its own if that is lower or no session has such rounds. It may be as low as disturbed rows with more threads
+  /// take at least: a neighbour slows down several threads more than one, so the selection may be wrong.
   [[nodiscard]] QuietTime of(const Measurement& row) const;
 
  private:
@@ -45,24 +45,30 @@ class QuietTimes {
   std::map<Place, QuietTime> by_rounds_{};
   std::map<Place, Seconds> single_{};  ///< the least time with one thread
   std::set<const Measurement*> crowded_{};
-  std::map<std::string, std::vector<const Measurement*>> disturbed_{};  ///< rows with several threads, by signature
+  std::map<Place, Seconds> disturbed_{};  ///< what disturbed rows with several threads take at least
   double spread_ = 1;
 };
 
 inline QuietTimes::QuietTimes(const ResultDatabase& results, const RowFilter& counts, const std::string& since,
                               double spread)
     : spread_(spread) {
+  std::vector<const Measurement*> disturbed;
   for (const auto& run : results.runs())
     for (const auto& row : run.rows) {
       if (run.started < since || !counts(row) || !row.measured()) continue;
       if (is_crowded(run, row)) crowded_.insert(&row);
       add_rounds(row);
-      if (row.threads > 1 && (row.contended || crowded_.contains(&row))) disturbed_[row.signature].push_back(&row);
+      if (row.threads > 1 && (row.contended || crowded_.contains(&row))) disturbed.push_back(&row);
       if (row.threads > 1) continue;
       const Seconds least = least_time(row);
       const auto [at, is_first] = single_.try_emplace({row.signature, row.cache, 1}, least);
       if (!is_first) at->second = std::min(at->second, least);
     }
+  for (const auto* row : disturbed) {
+    const Seconds least = own_time(*row).at_least;
+    const auto [at, is_first] = disturbed_.try_emplace({row->signature, row->cache, row->threads}, least);
+    if (!is_first) at->second = std::min(at->second, least);
+  }
 }
 
 inline void QuietTimes::add_rounds(const Measurement& row) {
@@ -104,9 +110,12 @@ inline QuietTime QuietTimes::of(const Measurement& row) const {
   const QuietTime own = own_time(row);
   const auto found = by_rounds_.find({row.signature, row.cache, row.threads});
   QuietTime result = found == by_rounds_.end() || own.p10 < found->second.p10 ? own : found->second;
-  if (const auto disturbed = disturbed_.find(row.signature); disturbed != disturbed_.end())
-    for (const Measurement* other : disturbed->second)
-      if (other->threads > row.threads) result.at_least = std::min(result.at_least, own_time(*other).at_least);
+  const auto is_of_layer = [&row](const Place& place) {
+    return std::get<0>(place) == row.signature && std::get<CacheState>(place) == row.cache;
+  };
+  for (auto more = disturbed_.upper_bound({row.signature, row.cache, row.threads});
+       more != disturbed_.end() && is_of_layer(more->first); ++more)
+    result.at_least = std::min(result.at_least, more->second);
   return result;
 }
 
