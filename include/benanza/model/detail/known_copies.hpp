@@ -23,8 +23,8 @@
 
 namespace benanza::detail {
 
-/// Whether attention treats all batches, and all heads that have an axis of their own, alike: its rule says what each
-/// of them needs, except of a cache.
+/// Whether attention computes every position of an axis in the same way. True for batches, and for heads if they have
+/// an axis of their own. False if there is a cache: the rule does not say what each position needs of it.
 [[nodiscard]] inline bool is_alike_attention(const SizedNode& at, std::size_t axis) {
   if (!std::holds_alternative<op::Attention>(at.layer) || !at.node.domain.empty()) return false;
   for (std::size_t k = 4; k < at.node.inputs.size(); ++k)
