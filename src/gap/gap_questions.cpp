@@ -104,13 +104,13 @@ std::vector<TypeGain> type_gains(const Analysis& analysis, const std::vector<Ana
     TypeGain gain{.type = other.type};
     const auto modelled = [](const Analysis& a) { return a.coverage_fused[Status::modelled]; };
     gain.measured = !other.partial() && modelled(other) <= modelled(analysis) && !other.analytic;
-    const RungName rung = gain.measured ? RungName::library_fused : RungName::roofline;
+    gain.rung = gain.measured ? common_headline(analysis, other) : RungName::roofline;
     if (!gain.measured && !analysis.ceilings.peaks.contains(other.type)) continue;  // no peak, no claim
-    gain.bound = expected(other[rung]);
-    gain.compared = expected(analysis[rung]);
+    gain.bound = expected(other[gain.rung]);
+    gain.compared = expected(analysis[gain.rung]);
     if (gain.measured && gain.bound && gain.compared)
-      gain.uncertainty = Seconds{
-          std::hypot(other[rung].uncertainty * gain.bound->value, analysis[rung].uncertainty * gain.compared->value)};
+      gain.uncertainty = Seconds{std::hypot(other[gain.rung].uncertainty * gain.bound->value,
+                                            analysis[gain.rung].uncertainty * gain.compared->value)};
     result.push_back(gain);
   }
   return result;

@@ -39,13 +39,20 @@ class Chain {
   JointGain made_;
 };
 
+/// What the target takes less what parallel branches save; empty if it is not known.
+std::optional<Seconds> side_by_side(const Analysis& analysis, RungName target) {
+  const auto whole = analysis[target].median, one = analysis[RungName::library_fused].median,
+             many = analysis[RungName::library_fused_parallel].median;
+  return whole && one && many ? *whole - std::max(Seconds{}, *one - *many) : whole;
+}
+
 /// The fastest of the other types that have rows for all layers; null if none is faster than `latency`.
-const Analysis* faster_type(const std::vector<Analysis>& others, const Gap& gap, Seconds latency) {
+const Analysis* faster_type(const std::vector<Analysis>& others, const Gap& gap, RungName target, Seconds latency) {
   const Analysis* best = nullptr;
   for (const auto& other : others) {
     const bool measured = std::any_of(gap.types.begin(), gap.types.end(),
                                       [&](const TypeGain& type) { return type.type == other.type && type.measured; });
-    const auto time = other[RungName::library_fused_parallel].median;
+    const auto time = side_by_side(other, target);
     if (!measured || !time || *time >= latency) continue;
     latency = *time;
     best = &other;
@@ -56,7 +63,8 @@ const Analysis* faster_type(const std::vector<Analysis>& others, const Gap& gap,
 }  // namespace
 
 std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<Analysis>& others, const Gap& gap) {
-  const auto fused = gap.ratio(RungName::library_fused).bound, apart = gap.ratio(RungName::library).bound;
+  const RungName target = gap.rung == RungName::library_fused ? gap.rung : analysis.headline();
+  const auto fused = gap.ratio(target).bound, apart = gap.ratio(gap.rung).bound;
   if (!gap.gap || !gap.latency || !fused) return std::nullopt;
   Chain chain(gap, analysis.type);
   chain.without("no overhead between layers", Change::overhead,
@@ -71,15 +79,14 @@ std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<
   chain.down_to("other parts of the gap", std::nullopt, by_layer ? *apart : *fused);
   chain.down_to("fused", Change::fusion, *fused);
   if (gap.parallel.gain) chain.down_to("branches in parallel", Change::parallel, *fused - *gap.parallel.gain);
-  const Analysis* other = faster_type(others, gap, chain.made().latency);
+  const Analysis* other = faster_type(others, gap, target, chain.made().latency);
   JointGain& joint = chain.made();
   if (other) {
-    const Rung& there = (*other)[RungName::library_fused_parallel];
-    chain.down_to("in " + std::string(name(other->type)), Change::type, *there.median);
+    chain.down_to("in " + std::string(name(other->type)), Change::type, *side_by_side(*other, target));
     joint.type = other->type;
   }
-  const Rung& last = (other ? *other : analysis)[RungName::library_fused_parallel];
-  if (last.median) joint.uncertainty = *last.median * last.uncertainty;
+  const Rung& last = (other ? *other : analysis)[target];
+  if (last.median) joint.uncertainty = joint.latency * last.uncertainty;
   return joint;
 }
 

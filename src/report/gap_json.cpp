@@ -160,6 +160,7 @@ Json questions_json(const Gap& gap) {
   for (const auto& type : gap.types)
     types.push_back({{"type", name(type.type)},
                      {"measured", type.measured},
+                     {"rung", enum_names(RungName{})[static_cast<std::size_t>(type.rung)]},
                      {"bound_ms", ms(type.bound)},
                      {"compared_ms", ms(type.compared)},
                      {"gain_ms", ms(type.gain())},

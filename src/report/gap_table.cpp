@@ -379,7 +379,7 @@ class Table {
       if (type.bound && type.compared)
         out_ << fmt::format("in {}: {} instead of {} ({})\n", name(type.type), time_text(*type.bound),
                             time_text(*type.compared),
-                            type.measured ? "library fused, measured" : "roofline, not measured");
+                            rung_words(type.rung) + (type.measured ? ", measured" : ", not measured"));
     for (const auto& layout : gap_.layouts)
       out_ << fmt::format("in layout {}: saves {} over {}, compared with the plain layout\n", layout.layout,
                           time_text(layout.gain), plural(static_cast<std::size_t>(layout.layers), "unique layer"));

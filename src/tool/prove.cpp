@@ -94,7 +94,8 @@ void set_achieved(Proof& proof, const Rung& before, const Rung& after) {
 
 Proof prove_type(std::size_t index, const Analysis& here, const Analysis& there) {
   Proof proof{.advice = index};
-  const Rung &before = here[RungName::library_fused], &after = there[RungName::library_fused];
+  const RungName rung = common_headline(here, there);
+  const Rung &before = here[rung], &after = there[rung];
   if (there.partial() || !before.median || !after.median)
     proof.reason = "not every layer could be measured in that type";
   else if (before.provisional() || after.provisional())

@@ -225,14 +225,14 @@ TEST_CASE("another type without rows has the roofline's figure, and without a pe
   CHECK(gap.types.empty());
 }
 
-TEST_CASE("all changes together are a chain from the latency down to the fused bound in the fastest type") {
+TEST_CASE("all changes together are a chain from the latency down to the headline in the fastest type") {
   // latency 210, bound 135: between 7, conversion 10, slower 45, not fused 15, and softmax 2 faster than its bound
   Case c = three_layers();
   c.analysis[RungName::library_fused_parallel].median = Seconds{120 * us};  // as if branches gained 15
   Analysis bf16 = c.analysis;
   bf16.type = DataType::bf16;
   bf16[RungName::library_fused_parallel].median = Seconds{50 * us};
-  bf16[RungName::library_fused_parallel].uncertainty = 0.1;
+  bf16[bf16.headline()].uncertainty = 0.1;
   Analysis f16 = bf16;  // faster, but not all of its layers have rows
   f16.type = DataType::f16;
   f16[RungName::library_fused_parallel].median = Seconds{40 * us};
@@ -261,6 +261,20 @@ TEST_CASE("all changes together are a chain from the latency down to the fused b
   CHECK(gap.joint->latency.value == Approx(50 * us));
   REQUIRE(gap.joint->uncertainty);
   CHECK(gap.joint->uncertainty->value == Approx(5 * us));  // a tenth of 50
+}
+
+TEST_CASE("all changes together end where the gap ends") {
+  Case c = three_layers();
+  Rung& resident = c.analysis[RungName::library_fused_resident];
+  resident = c.analysis[RungName::library_fused];
+  resident.bound = resident.median = Seconds{140 * us};
+  const Gap gap = compare(c.analysis, c.model, profile(210, {}));
+  REQUIRE(gap.joint);
+  CHECK(gap.joint->latency.value == Approx(140 * us));
+  CHECK(gap.joint->latency.value == Approx((*gap.latency - *gap.gap).value));
+  const Gap fused = compare(c.analysis, c.model, profile(210, {}), {.rung = RungName::library_fused});
+  REQUIRE(fused.joint);
+  CHECK(fused.joint->latency.value == Approx(135 * us));
 }
 
 TEST_CASE("a joint figure of a latency alone has one step, and of layer by layer bounds fusion as the rungs have it") {

@@ -189,4 +189,9 @@ struct Analysis {
   }
 };
 
+/// The headline of both, or `library_fused` if their headlines differ.
+[[nodiscard]] inline RungName common_headline(const Analysis& a, const Analysis& b) {
+  return a.headline() == b.headline() ? a.headline() : RungName::library_fused;
+}
+
 }  // namespace benanza

@@ -73,8 +73,7 @@ inline constexpr double most_apart = 0.1;
 /// sides is left out; a rung that lacks layers or is mostly floors is unknown.
 [[nodiscard]] inline ModelChange diff_models(const Analysis& before, const Analysis& after,
                                              const DiffOptions& options = {}) {
-  const bool same_headline = before.headline() == after.headline();
-  ModelChange result{.model = before.model, .headline = same_headline ? before.headline() : RungName::library_fused};
+  ModelChange result{.model = before.model, .headline = common_headline(before, after)};
   for (std::size_t i = 0; i < rung_count; ++i) {
     RungChange change{.rung = static_cast<RungName>(i), .before = before.rungs[i], .after = after.rungs[i]};
     if (!change.before.median && !change.after.median) continue;

@@ -186,8 +186,9 @@ struct FusionGain {
 /// The model in another arithmetic type.
 struct TypeGain {
   DataType type = DataType::f32;
-  bool measured = false;                 ///< all layers have rows in that type; else the figures are the roofline's
-  std::optional<Seconds> bound{};        ///< library_fused, or roofline
+  bool measured = false;  ///< all layers have rows in that type; else the figures are the roofline's
+  RungName rung{};        ///< of the figures: the headline, or roofline
+  std::optional<Seconds> bound{};
   std::optional<Seconds> compared{};     ///< the same rung in the model's own type
   std::optional<Seconds> uncertainty{};  ///< of the gain; measured rungs only
   [[nodiscard]] std::optional<Seconds> gain() const {
@@ -279,8 +280,9 @@ struct JointStep {
   Seconds latency{};               ///< after it
 };
 
-/// All changes together: from the latency, part by part, down to the fused bound with parallel branches, in the type
-/// for which that bound is lowest. The gains add up to latency - Gap::joint->latency.
+/// All changes together: from the latency, part by part, down to the headline less what parallel branches save, in the
+/// type for which this is lowest. `library_fused` replaces the headline if the gap is to it. The gains add up to
+/// latency - Gap::joint->latency.
 struct JointGain {
   DataType type = DataType::f32;         ///< differs from the model's type only if all its layers have rows in it
   Seconds latency{};                     ///< after all steps
