@@ -15,15 +15,14 @@
 //              643 us, 3136x1x1 blocks of 128x1x1, 128 registers, 16.4 kB shared
 //            + volta_scudnn_128x128_relu_interior_nn_v1
 //              690 us, 1568x1x1 blocks of 256x1x1, 128 registers, 24.6 kB shared
+#include "db_words.hpp"
 #include "kernels.hpp"
 #include "table_parts.hpp"
-#include <benanza/model/layer_signature.hpp>
 #include <benanza/report/db_report.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -57,22 +56,6 @@ std::size_t shown_of(std::size_t all, const TableOptions& options) {
   return options.all ? all : std::min(all, layers_that_matter);
 }
 
-std::string change_text(const Comparison& comparison) {
-  return comparison.change ? fmt::format("{:+.1f} %", 100 * *comparison.change) : "-";
-}
-
-std::string noise_text(const Comparison& comparison) {
-  return comparison.noise > 0 ? fmt::format("{:.1f} %", 100 * comparison.noise) : "-";
-}
-
-std::string_view verdict_text(const Comparison& comparison) {
-  return enum_names(Verdict{})[static_cast<std::size_t>(comparison.verdict)];
-}
-
-std::string time_or_none(const std::optional<Measurement>& row) {
-  return row ? time_text(timing_of(*row).median) : "-";
-}
-
 void conflicts_table(std::ostream& out, const std::vector<Conflict>& conflicts, const TableOptions& options) {
   if (conflicts.empty()) return;
   out << count_text(conflicts.size(), "row") << " of which two runs disagree:\n";
@@ -90,15 +73,6 @@ void conflicts_table(std::ostream& out, const std::vector<Conflict>& conflicts, 
   out << more(shown, conflicts.size());
 }
 
-/// Why the first provisional rung is provisional; empty if none is.
-std::string doubt_of(const std::vector<ModelChange>& models) {
-  for (const auto& model : models)
-    for (const auto& rung : model.rungs)
-      for (const auto* side : {&rung.before, &rung.after})
-        if (side->provisional()) return side->doubt;
-  return {};
-}
-
 void side_line(std::ostream& out, std::string_view name, const DbDiff::Side& side, const TableOptions& options) {
   out << paragraph(fmt::format("{:<7} {}: {} {}, {} ({})", name, side.place, clipped(side.machine.device, 60),
                                side.machine.isa, versions_text(side.backends), count_text(side.runs, "run")),
@@ -110,12 +84,10 @@ void rung_lines(std::ostream& out, const ModelChange& model, const TableOptions&
   out << clipped(model.model, width_of(options)) << '\n';
   std::vector<std::string> reasons;
   for (const auto& rung : model.rungs) {
-    const auto time = [](const Rung& side) {
-      return (side.median ? time_text(*side.median) : "-") + (side.provisional() ? " ~" : "");
-    };
-    const std::string line = fmt::format("  {:<22} {:>10} {:>10} {:>9} {:>8}  {}", rung_words(rung.rung),
-                                         time(rung.before), time(rung.after), change_text(rung.comparison),
-                                         noise_text(rung.comparison), verdict_text(rung.comparison));
+    const std::string line =
+        fmt::format("  {:<22} {:>10} {:>10} {:>9} {:>8}  {}", rung_words(rung.rung), time_or_none(rung.before),
+                    time_or_none(rung.after), change_text(rung.comparison), noise_text(rung.comparison),
+                    verdict_text(rung.comparison));
     out << (rung.rung == model.headline ? strong(line, options) : line) << '\n';
     const std::string& reason = rung.comparison.reason;
     if (!reason.empty() && std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
@@ -207,20 +179,13 @@ void write_table(std::ostream& out, const DbDiff& report, const TableOptions& op
   if (const std::string why = doubt_of(report.diff.models); !why.empty())
     out << paragraph("~ provisional: " + why, width_of(options), 2);
 
-  std::array<std::size_t, 4> counts{};
-  for (const auto& layer : report.diff.layers) ++counts[static_cast<std::size_t>(layer.comparison.verdict)];
-  out << "\nlayers:";
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    out << fmt::format("{} {} {}", i ? "," : "", counts[i], enum_names(Verdict{})[i]);
-  out << fmt::format(" (changes up to {:.3g} % count as same)\n", 100 * report.tolerance);
+  out << '\n' << verdicts_text(report) << '\n';
   std::size_t with_kernels = 0, with_others = 0;
-  std::vector<const LayerChange*> worth;
   for (const auto& layer : report.diff.layers) {
-    const bool launches_others = layer.kernels && layer.kernels->any();
     with_kernels += layer.kernels ? 1 : 0;
-    with_others += launches_others ? 1 : 0;
-    if (options.all || launches_others || layer.comparison.verdict != Verdict::same) worth.push_back(&layer);
+    with_others += layer.kernels && layer.kernels->any() ? 1 : 0;
   }
+  const std::vector<const LayerChange*> worth = worth_showing(report, options.all);
   if (with_kernels > 0)
     out << fmt::format("kernels: {} of {} launch others\n", with_others, count_text(with_kernels, "layer"));
   const std::size_t shown = shown_of(worth.size(), options);
@@ -229,12 +194,9 @@ void write_table(std::ostream& out, const DbDiff& report, const TableOptions& op
   out << fmt::format("{:<8} {:>9} {:>8} {:>10} {:>10}  {}\n", "verdict", "change", "noise", "before", "after", "layer");
   for (std::size_t i = 0; i < shown; ++i) {
     const LayerChange& layer = *worth[i];
-    const std::string cache(enum_names(CacheState{})[static_cast<std::size_t>(layer.cache)]);
-    std::string text = options.all ? layer.signature : describe(parse_layer(layer.signature));
-    if (layer.cache != CacheState::hot) text += ", " + cache;
     out << fmt::format("{:<8} {:>9} {:>8} {:>10} {:>10}  {}\n", verdict_text(layer.comparison),
                        change_text(layer.comparison), noise_text(layer.comparison), time_or_none(layer.before),
-                       time_or_none(layer.after), clipped(text, width));
+                       time_or_none(layer.after), clipped(layer_text(layer, options.all), width));
     if (!layer.comparison.reason.empty()) out << fmt::format("{:<8} {}\n", "", clipped(layer.comparison.reason, 200));
     if (layer.before && layer.after && layer.before->algorithm != layer.after->algorithm)
       out << fmt::format("{:<8} {} {} -> {} {}\n", "", layer.before->backend, clipped(layer.before->algorithm, 60),

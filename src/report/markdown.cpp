@@ -9,6 +9,7 @@
 //   | model floor | 20.7 ms |  |  |
 //   | **library fused resident** | **30.3 ms** | ± 3.7 % | W |
 #include "ladder_notes.hpp"
+#include "markdown_table.hpp"
 #include "table_parts.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/gap_report.hpp>
@@ -30,57 +31,22 @@ namespace {
 
 using namespace report;
 
-/// A field of a table: a bar would end it.
-std::string cell(std::string_view text) {
-  std::string result;
-  for (const char c : printable(text)) {
-    if (c == '|' || c == '\\' || c == '*' || c == '_' || c == '<' || c == '`') result += '\\';
-    result += c;
-  }
-  return result;
-}
-
-/// `columns`: the titles; one that begins with `>` is of numbers.
-void write_head(std::ostream& out, const std::vector<std::string>& columns) {
-  out << '|';
-  for (const auto& title : columns) out << ' ' << cell(title.starts_with('>') ? title.substr(1) : title) << " |";
-  out << "\n|";
-  for (const auto& title : columns) out << (title.starts_with('>') ? " ---: |" : " --- |");
-  out << '\n';
-}
-
-void write_fields(std::ostream& out, const std::vector<std::string>& fields, bool is_strong = false) {
-  out << '|';
-  for (const auto& field : fields)
-    out << ' ' << (is_strong && !field.empty() ? "**" + cell(field) + "**" : cell(field)) << " |";
-  out << '\n';
-}
-
-void write_more(std::ostream& out, std::size_t shown, std::size_t all) {
-  if (shown < all) out << fmt::format("\n{} more: `--all`\n", all - shown);
-}
-
-std::size_t shown_rows(std::size_t all, const TableOptions& options) {
-  constexpr std::size_t rows_that_matter = 10;
-  return options.all ? all : std::min(all, rows_that_matter);
-}
-
 /// A line of its own.
 void write_note(std::ostream& out, const std::string& text) {
   if (!text.empty()) out << '\n' << cell(text) << '\n';
 }
 
 void write_ladder(std::ostream& out, const Analysis& a) {
-  write_head(out, {"rung", ">time", "±", ""});
+  write_markdown_head(out, {"rung", ">time", "±", ""});
   for (std::size_t i = 0; i < rung_count; ++i) {
     const auto rung_name = static_cast<RungName>(i);
     const Rung& rung = a.rungs[i];
     if (rung_name == RungName::roofline_memory || (a.analytic && !rung.bound)) continue;
     const std::string marks = rung.median ? marks_of(rung) : "";
-    write_fields(out,
-                 {rung_words(rung_name), rung.bound ? time_text(*rung.bound) : "unknown",
-                  rung.bound && rung.median ? interval_of(rung) : "", marks.empty() ? "" : marks.substr(1)},
-                 rung_name == a.headline());
+    write_markdown_row(out,
+                       {rung_words(rung_name), rung.bound ? time_text(*rung.bound) : "unknown",
+                        rung.bound && rung.median ? interval_of(rung) : "", marks.empty() ? "" : marks.substr(1)},
+                       rung_name == a.headline());
   }
 }
 
@@ -94,18 +60,18 @@ void write_rows(std::ostream& out, const Analysis& a, const TableOptions& option
     }
   if (fused.empty()) return;
   out << '\n';
-  write_head(out, {">share", ">time", ">count", ">of roof", "layer", "plan"});
+  write_markdown_head(out, {">share", ">time", ">count", ">of roof", "layer", "plan"});
   const std::size_t shown = shown_rows(fused.size(), options);
   for (std::size_t i = 0; i < shown; ++i) {
     const LayerRow& row = *fused[i];
     const auto roof = row.of_roofline();
-    write_fields(out, {total.value > 0 ? fmt::format("{:.1f} %", 100 * (row.total() / total)) : "",
-                       time_text(row.total()), fmt::format("{}", row.count),
-                       roof ? fmt::format("{:.0f} %", 100 * *roof) : "", describe(parse_layer(row.signature)),
-                       row.chosen ? row.chosen->backend + " " + row.chosen->algorithm
-                                  : std::string(enum_names(row.status)[static_cast<std::size_t>(row.status)])});
+    write_markdown_row(out, {total.value > 0 ? fmt::format("{:.1f} %", 100 * (row.total() / total)) : "",
+                             time_text(row.total()), fmt::format("{}", row.count),
+                             roof ? fmt::format("{:.0f} %", 100 * *roof) : "", describe(parse_layer(row.signature)),
+                             row.chosen ? row.chosen->backend + " " + row.chosen->algorithm
+                                        : std::string(enum_names(row.status)[static_cast<std::size_t>(row.status)])});
   }
-  write_more(out, shown, fused.size());
+  write_markdown_more(out, shown, fused.size());
 }
 
 std::string conditions_of(const Analysis& a, const Machine& machine) {
@@ -138,8 +104,8 @@ std::string markdown_of_csv(std::string_view csv) {
   const auto records = csv_records(csv);
   std::ostringstream out;
   for (std::size_t i = 0; i < records.size(); ++i)
-    if (i == 0) write_head(out, records[i]);
-    else write_fields(out, records[i]);
+    if (i == 0) write_markdown_head(out, records[i]);
+    else write_markdown_row(out, records[i]);
   return std::move(out).str();
 }
 
@@ -158,11 +124,11 @@ void write_markdown(std::ostream& out, const BoundReport& report, const TableOpt
 }
 
 void write_markdown(std::ostream& out, const LayersReport& report, const TableOptions& options) {
-  write_head(out, {"model", ">layers", ">unique", ">groups", ">MACs", ">weights"});
+  write_markdown_head(out, {"model", ">layers", ">unique", ">groups", ">MACs", ">weights"});
   for (const auto& m : report.models)
-    write_fields(out,
-                 {m.model, fmt::format("{}", m.layers), fmt::format("{}", m.unique_layers), fmt::format("{}", m.groups),
-                  m.open.empty() ? scaled(static_cast<double>(m.macs)) : "unknown", scaled(m.weights.value) + "B"});
+    write_markdown_row(
+        out, {m.model, fmt::format("{}", m.layers), fmt::format("{}", m.unique_layers), fmt::format("{}", m.groups),
+              m.open.empty() ? scaled(static_cast<double>(m.macs)) : "unknown", scaled(m.weights.value) + "B"});
   out << '\n';
   std::vector<const UniqueLayer*> unique;
   for (const auto& [signature, layer] : report.layers.layers()) unique.push_back(&layer);
@@ -171,16 +137,16 @@ void write_markdown(std::ostream& out, const LayersReport& report, const TableOp
   };
   std::stable_sort(unique.begin(), unique.end(),
                    [&](const UniqueLayer* a, const UniqueLayer* b) { return flops(a) > flops(b); });
-  write_head(out, {">count", ">models", ">FLOPs", ">bytes", "layer"});
+  write_markdown_head(out, {">count", ">models", ">FLOPs", ">bytes", "layer"});
   const std::size_t shown = shown_rows(unique.size(), options);
   for (std::size_t i = 0; i < shown; ++i) {
     const Cost c = cost(unique[i]->layer);
-    write_fields(out, {fmt::format("{}", unique[i]->count()), fmt::format("{}", unique[i]->users.size()),
-                       scaled(c.flops.value), scaled(c.bytes().value) + "B", describe(unique[i]->layer)});
+    write_markdown_row(out, {fmt::format("{}", unique[i]->count()), fmt::format("{}", unique[i]->users.size()),
+                             scaled(c.flops.value), scaled(c.bytes().value) + "B", describe(unique[i]->layer)});
   }
   for (const auto& layer : report.symbolic)
-    write_fields(out, {fmt::format("{}", layer.user.count), "1", "", "", layer.words});
-  write_more(out, shown, unique.size());
+    write_markdown_row(out, {fmt::format("{}", layer.user.count), "1", "", "", layer.words});
+  write_markdown_more(out, shown, unique.size());
 }
 
 void write_markdown(std::ostream& out, const GapReport& report, const TableOptions& options) {
@@ -188,30 +154,31 @@ void write_markdown(std::ostream& out, const GapReport& report, const TableOptio
   const auto ms = [](std::optional<Seconds> time) { return time ? time_text(*time) : "unknown"; };
   out << "### " << cell(gap.model) << "\n\n"
       << cell(conditions_of(report.bound.models.front(), report.bound.machine)) << "\n\n";
-  write_head(out, {"", ">time", "±", ">ratio"});
-  write_fields(out, {"measured", ms(gap.latency), "", ""}, true);
+  write_markdown_head(out, {"", ">time", "±", ">ratio"});
+  write_markdown_row(out, {"measured", ms(gap.latency), "", ""}, true);
   for (const auto& part : gap.parts)
-    write_fields(out, {std::string(describe(part.cause)),
-                       (part.time.value < 0 ? "+ " : "- ") + time_text({std::fabs(part.time.value)}),
-                       part.uncertainty ? "± " + time_text(*part.uncertainty) : "", ""});
+    write_markdown_row(out, {std::string(describe(part.cause)),
+                             (part.time.value < 0 ? "+ " : "- ") + time_text({std::fabs(part.time.value)}),
+                             part.uncertainty ? "± " + time_text(*part.uncertainty) : "", ""});
   for (const RungRatio& each : gap.ratios)
     if (each.bound && (each.rung == gap.rung || each.rung == RungName::model_floor))
-      write_fields(out,
-                   {rung_words(each.rung), time_text(*each.bound),
-                    each.rung == gap.rung && gap.floor_share <= most_floor_share && gap.bound_uncertainty > 0
-                        ? plus_minus(gap.bound_uncertainty)
-                        : "",
-                    each.ratio ? fmt::format("{:.2f}", *each.ratio) : ""},
-                   each.rung == gap.rung);
+      write_markdown_row(out,
+                         {rung_words(each.rung), time_text(*each.bound),
+                          each.rung == gap.rung && gap.floor_share <= most_floor_share && gap.bound_uncertainty > 0
+                              ? plus_minus(gap.bound_uncertainty)
+                              : "",
+                          each.ratio ? fmt::format("{:.2f}", *each.ratio) : ""},
+                         each.rung == gap.rung);
   if (const auto share = gap.explained()) write_note(out, fmt::format("explained: {:.0f} % of the gap", 100 * *share));
   for (const std::string& text : {gap.outside, gap.total_only}) write_note(out, text);
   if (gap.advice.empty()) return;
   out << '\n';
-  write_head(out, {">", "advice", ">saves", "how"});
+  write_markdown_head(out, {">", "advice", ">saves", "how"});
   const std::size_t shown = shown_rows(gap.advice.size(), options);
   for (std::size_t i = 0; i < shown; ++i)
-    write_fields(out, {fmt::format("{}", i + 1), gap.advice[i].text, time_text(gap.advice[i].gain), gap.advice[i].how});
-  write_more(out, shown, gap.advice.size());
+    write_markdown_row(
+        out, {fmt::format("{}", i + 1), gap.advice[i].text, time_text(gap.advice[i].gain), gap.advice[i].how});
+  write_markdown_more(out, shown, gap.advice.size());
 }
 
 }  // namespace benanza

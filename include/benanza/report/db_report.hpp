@@ -66,6 +66,8 @@ void write_csv(std::ostream& out, const DbMerge& report);
 
 void write_table(std::ostream& out, const DbDiff& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const DbDiff& report);
+/// The rungs of each model, and the layers that changed, as tables in GitHub's Markdown.
+void write_markdown(std::ostream& out, const DbDiff& report, const TableOptions& options = {});
 /// One line per layer and cache state.
 void write_csv(std::ostream& out, const DbDiff& report);
 /// One line per measured rung of each model.
