@@ -2,6 +2,11 @@
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/report.hpp>
 
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+
 namespace benanza {
 
 namespace {
@@ -20,9 +25,18 @@ std::string steps(const Epilogue& post) {
   return text;
 }
 
-std::string window(std::span<const std::int64_t> kernel, const TensorShape& strides, std::int64_t group) {
+/// `2`, or `2x1` if axes differ.
+std::string alike(std::span<const std::int64_t> sizes) {
+  const bool all_alike = std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
+  return all_alike && !sizes.empty() ? std::to_string(sizes.front()) : dims(sizes);
+}
+
+/// `3x3/2 d=4 group 8`: kernel, strides, dilations, groups.
+std::string window(std::span<const std::int64_t> kernel, const TensorShape& strides, const TensorShape& dilations,
+                   std::int64_t group) {
   std::string text = dims(kernel);
-  if (!strides.empty()) text += "/" + std::to_string(strides.back());
+  if (!strides.empty()) text += "/" + alike(strides);
+  if (!dilations.empty()) text += " d=" + alike(dilations);
   if (group > 1) text += " group " + std::to_string(group);
   return text;
 }
@@ -37,8 +51,9 @@ std::string in_words(const Op& op) {
 }
 
 std::string in_words(const op::Conv& op) {
+  const std::span kernel(op.w.begin() + 2, op.w.end());
   return "Conv " + dims(op.x) + ", " + std::to_string(op.w[0]) + " of " +
-         window(std::span(op.w.begin() + 2, op.w.end()), op.strides, op.group) + steps(op.post);
+         window(kernel, op.strides, op.dilations, op.group) + steps(op.post);
 }
 
 std::string in_words(const op::MatMul& op) {
@@ -50,7 +65,7 @@ std::string in_words(const op::Pool& op) {
   const char* name = op.mode == op::PoolMode::max       ? "MaxPool "
                      : op.mode == op::PoolMode::average ? "AveragePool "
                                                         : "LpPool ";
-  return name + dims(op.x) + ", " + (global ? "global" : window(op.kernel, op.strides, 1));
+  return name + dims(op.x) + ", " + (global ? "global" : window(op.kernel, op.strides, op.dilations, 1));
 }
 
 std::string in_words(const op::Unary& op) {

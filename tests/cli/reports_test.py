@@ -123,6 +123,12 @@ class Reports(unittest.TestCase):
         self.assertEqual(rungs, {name: time for name, time in bounds.items() if time is not None and name not in ("roofline_memory", "direct_floor")})
         self.assertNotIn("rung", self.rows("db", "diff", RESULTS, UPGRADED, "--model", MNIST, "--csv")[0])
 
+    def test_layers_that_differ_in_dilation_look_different(self):
+        model = EXAMPLES / "models" / "modern" / "deeplabv3_resnet50.onnx"
+        table = self.run_program("layers", model).stdout.splitlines()
+        atrous = [line for line in table if "Conv 1x2048x65x65, 256 of 3x3 d=" in line]
+        self.assertEqual(sorted(line.split("d=")[1].split(",")[0].rstrip(".") for line in atrous), ["12", "24", "36"])
+
     def markdown(self, *arguments):
         """The tables of a Markdown report, each a list of rows of fields; and the text."""
         text = self.run_program(*arguments, "--md", "-").stdout
