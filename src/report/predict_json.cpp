@@ -69,6 +69,15 @@ Json target_json(const Prediction& target) {
           {"layers", layers}};
 }
 
+std::string cell(const std::optional<Seconds>& time) {
+  return time ? fmt::format("{:.6g}", time->value * 1e3) : std::string();
+}
+
+/// The first fields of a line of CSV.
+std::string head_of(const PredictedModel& model, const Prediction& target) {
+  return fmt::format("{},{},{}", report::csv_field(model.model), model.batch, report::csv_field(target.target));
+}
+
 }  // namespace
 
 report::Json report::predict_json(const PredictReport& report) {
@@ -91,16 +100,9 @@ void write_json(std::ostream& out, const PredictReport& report) { report::write(
 
 void write_csv(std::ostream& out, const PredictReport& report) {
   out << "model,batch,device,signature,count,status,method,origin_ms,time_ms,low_ms,high_ms,floor_ms,raised\n";
-  const auto cell = [](const std::optional<Seconds>& time) {
-    return time ? fmt::format("{:.6g}", time->value * 1e3) : std::string();
-  };
   for (const auto& model : report.models)
     for (const auto& target : model.targets) {
-      const std::string head =
-          fmt::format("{},{},{}", report::csv_field(model.model), model.batch, report::csv_field(target.target));
-      out << fmt::format("{},total,1,{},,{},{},{},{},,{}\n", head, target.partial() ? "partial" : status_of(target),
-                         cell(model.origin_time), cell(target.total.time), cell(target.total.low),
-                         cell(target.total.high), target.raised);
+      const std::string head = head_of(model, target);
       for (const auto& layer : target.layers) {
         const auto part = [&](Seconds PredictedTime::*member) {
           return layer.time ? cell((*layer.time).*member) : std::string();
@@ -111,6 +113,15 @@ void write_csv(std::ostream& out, const PredictReport& report) {
                            layer.raised ? 1 : 0);
       }
     }
+}
+
+void write_rungs_csv(std::ostream& out, const PredictReport& report) {
+  out << "model,batch,device,status,origin_ms,time_ms,low_ms,high_ms,raised_layers\n";
+  for (const auto& model : report.models)
+    for (const auto& target : model.targets)
+      out << fmt::format("{},{},{},{},{},{},{}\n", head_of(model, target),
+                         target.partial() ? "partial" : status_of(target), cell(model.origin_time),
+                         cell(target.total.time), cell(target.total.low), cell(target.total.high), target.raised);
 }
 
 }  // namespace benanza

@@ -331,9 +331,9 @@ void OutputOptions::add_page_to(CLI::App& app) {
   app.add_option("--html", html, "writes one self-contained page")->type_name("FILE");
 }
 
-void OutputOptions::add_rungs_to(CLI::App& app) {
+void OutputOptions::add_rungs_to(CLI::App& app, const std::string& what) {
   const HelpGroup group(app, "Reports");
-  app.add_option("--csv-rungs", csv_rungs, "writes the rungs as CSV (--csv has the layers)")->type_name("FILE");
+  app.add_option("--csv-rungs", csv_rungs, "writes " + what + " as CSV (--csv has the layers)")->type_name("FILE");
 }
 
 void OutputOptions::add_pictures_to(CLI::App& app) {

@@ -107,7 +107,7 @@ struct OutputOptions {
   /// `--html`, for reports with a page alone.
   void add_page_to(CLI::App& app);
   /// `--csv-rungs`, for reports with rungs.
-  void add_rungs_to(CLI::App& app);
+  void add_rungs_to(CLI::App& app, const std::string& what = "the rungs");
   /// Adds the rungs, the page and the pictures of bounds.
   void add_pictures_to(CLI::App& app);
   /// All output files, including empty names.

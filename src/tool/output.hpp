@@ -55,6 +55,11 @@ void emit(const Report& report, const OutputOptions& options) {
       if constexpr (requires { write_markdown(out, report, table); }) write_markdown(out, report, table);
       else {
         std::ostringstream csv;
+        if constexpr (requires { write_rungs_csv(out, report); }) {
+          std::ostringstream rungs;
+          write_rungs_csv(rungs, report);
+          out << markdown_of_csv(std::move(rungs).str()) << '\n';
+        }
         write_csv(csv, report);
         out << markdown_of_csv(std::move(csv).str());
       }

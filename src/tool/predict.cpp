@@ -266,6 +266,7 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->type_name("N")
       ->check(positive_number());
   options->output.add_to(*command);
+  options->output.add_rungs_to(*command, "the totals");
   options->output.add_page_to(*command);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -870,7 +870,7 @@ class Cli(unittest.TestCase):
         there = self.gpu_results("NVIDIA L4", lambda name, time: 2 * time)
         asked = ("predict", MNIST, "--from", here, "--to", machines / "v100_sxm2.json", "--to", machines / "t4.json", "--to", machines / "l4.json",
                  "--target-results", there, "--price", "2,0.5,0.8")
-        files = {name: self.at / f"predict.{name}" for name in ("json", "csv", "html")}
+        files = {name: self.at / f"predict.{name}" for name in ("json", "csv", "csv-rungs", "html")}
         result = run(*asked, *(text for name, file in files.items() for text in (f"--{name}", file)))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
@@ -893,8 +893,12 @@ class Cli(unittest.TestCase):
             # Between the ratio of the bandwidths, 900 / 320, and that of multiprocessors times clocks, 80 x 1312 / (40 x 585).
             self.assertTrue(2.8124 < layer["time_ms"] / layer["origin_ms"] < 4.4856, layer)
         rows = list(csv.DictReader(io.StringIO(files["csv"].read_text())))
-        self.assertEqual(len(rows), sum(1 + len(target["layers"]) for target in model["targets"]))
-        self.assertEqual({row["status"] for row in rows if row["device"] == "NVIDIA L4" and row["signature"] != "total"}, {"measured"})
+        self.assertEqual(len(rows), sum(len(target["layers"]) for target in model["targets"]))
+        self.assertEqual({row["status"] for row in rows if row["device"] == "NVIDIA L4"}, {"measured"})
+        totals = list(csv.DictReader(io.StringIO(files["csv-rungs"].read_text())))
+        self.assertEqual([row["status"] for row in totals], ["predicted", "predicted", "measured"])
+        for row, target in zip(totals, model["targets"]):
+            self.assertAlmostEqual(float(row["time_ms"]), target["total_ms"], places=4)
         page = files["html"].read_text()
         self.assertIn("Latency by device", page)
         self.assertIn("NVIDIA T4", page)

@@ -18,8 +18,10 @@ struct PredictReport {
 
 void write_table(std::ostream& out, const PredictReport& report, const TableOptions& options = {});
 void write_json(std::ostream& out, const PredictReport& report);
-/// One line for each layer of each model on each device, and one with its total.
+/// One line for each layer of each model on each device.
 void write_csv(std::ostream& out, const PredictReport& report);
+/// One line for each model on each device.
+void write_rungs_csv(std::ostream& out, const PredictReport& report);
 /// A page with a bar for each device.
 void write_html(std::ostream& out, const PredictReport& report);
 
