@@ -4,7 +4,7 @@
 
 #include "bound_group.hpp"
 #include <benanza/op/attention.hpp>
-#include <benanza/op/layer_norm.hpp>
+#include <benanza/op/normalization.hpp>
 
 namespace benanza::execution {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bound_group.hpp"
-#include <benanza/op/mat_mul.hpp>
+#include <benanza/op/product.hpp>
 
 namespace benanza::execution {
 

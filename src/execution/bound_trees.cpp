@@ -2,7 +2,7 @@
 #include "bound_trees.hpp"
 
 #include "tree_walk.hpp"
-#include <benanza/op/tree_ensemble.hpp>
+#include <benanza/op/trees.hpp>
 
 #include <algorithm>
 #include <cstddef>

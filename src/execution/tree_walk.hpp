@@ -3,7 +3,7 @@
 #pragma once
 
 #include "decision_trees.hpp"
-#include <benanza/op/tree_ensemble.hpp>
+#include <benanza/op/trees.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 // https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
 #include "decompose.hpp"
 #include <benanza/detail/node.hpp>
-#include <benanza/op/slice.hpp>
+#include <benanza/op/movement_parts.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <benanza/model/data_type.hpp>
-#include <benanza/op/conv.hpp>
-#include <benanza/op/mat_mul.hpp>
+#include <benanza/op/convolution.hpp>
+#include <benanza/op/product.hpp>
 
 #include <cstdint>
 #include <optional>

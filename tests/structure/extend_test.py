@@ -89,7 +89,8 @@ class Extend(unittest.TestCase):
 
     def test_an_operator(self):
         tree = self.tree("operator")
-        tree.insert("include/benanza/op/ops.hpp", "#include <benanza/op/einsum.hpp>\n", "#include <benanza/op/det.hpp>\n")
+        operator = re.search(r"^struct Det \{.*?^\};\n\n", (HERE / "extend/det.hpp").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        tree.insert("include/benanza/op/reduction.hpp", "}  // namespace benanza::op", operator[0])
         tree.insert("include/benanza/op/ops.hpp", "op::TopK", "op::Det, ")
         tree.insert("src/reference/evaluate.hpp", "// movement.cpp\n", "// det.cpp\nElements compute(const op::Det& det, const Query& query);\n")
         tree.insert("src/reference/CMakeLists.txt", "elementwise.cpp", "det.cpp ")

@@ -13,7 +13,7 @@ from include_direction import wrong_edges  # noqa: E402
 def found_in(files):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        for name in ("model/graph", "model/layer", "model/units", "results/results", "measure/measure", "op/conv", "op/pool", "op/operator", "op/ops", "bench/run_suite", "bounds/analysis", "bounds/analyze"):
+        for name in ("model/graph", "model/layer", "model/units", "results/results", "measure/measure", "op/convolution", "op/pooling", "op/operator", "op/ops", "bench/run_suite", "bounds/analysis", "bounds/analyze"):
             path = root / "include" / "benanza" / f"{name}.hpp"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("#pragma once\n", encoding="utf-8")
@@ -36,8 +36,8 @@ WRONG = [
     ("examples/own.cpp", '#include "measure/host.hpp"', "examples include what is installed"),
     ("src/plan/fill.cpp", '#include "measure/host.hpp"', "plan does not stand on measure"),
     ("src/attic/old.cpp", "#include <benanza/model/graph.hpp>", "no room attic"),
-    ("include/benanza/op/conv.hpp", "#include <benanza/op/pool.hpp>", "an operator includes another one"),
-    ("include/benanza/op/conv.hpp", '#include "pool.hpp"', "<benanza/...>"),
+    ("include/benanza/op/convolution.hpp", "#include <benanza/op/pooling.hpp>", "a family of operators includes another one"),
+    ("include/benanza/op/convolution.hpp", '#include "pooling.hpp"', "<benanza/...>"),
     ("include/benanza/model/layer.hpp", "#include <benanza/nothere.hpp>", "no such header"),
     ("include/benanza/bench/run_suite.hpp", "#include <benanza/results/results.hpp>", "generated suites must not see results"),
     ("include/benanza/bounds/analysis.hpp", "#include <benanza/bounds/analyze.hpp>", "the types of the ladder must not see bounds/analyze"),
@@ -58,8 +58,8 @@ WRONG = [
 
 RIGHT = {
     "include/benanza/model/layer.hpp": "#include <vector>\n#include <benanza/model/graph.hpp>\n#include <benanza/op/ops.hpp>\n",
-    "include/benanza/op/conv.hpp": "#include <benanza/op/operator.hpp>\n#include <benanza/model/units.hpp>\n",
-    "include/benanza/op/ops.hpp": "#include <benanza/op/conv.hpp>\n#include <benanza/op/pool.hpp>\n",
+    "include/benanza/op/convolution.hpp": "#include <benanza/op/operator.hpp>\n#include <benanza/model/units.hpp>\n",
+    "include/benanza/op/ops.hpp": "#include <benanza/op/convolution.hpp>\n#include <benanza/op/pooling.hpp>\n",
     "src/onnx/import.cpp": '#include <onnx/onnx_pb.h>\n#include <google/protobuf/arena.h>\n#include <benanza/model/graph.hpp>\n#include "import.hpp"\n',
     "src/onnx/import.hpp": "#include <sys/mman.h>\n#include <unistd.h>\n",
     "src/isolation/worker.cpp": '#include "measure/host.hpp"\n',

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AllReduce, ReduceScatter, AllGather: exchanges between workers. ONNX has no such operators: training on several
-// workers adds them to an iteration.
+// Exchanges between workers.
 #pragma once
 
 #include <benanza/detail/consistent.hpp>
@@ -19,9 +18,10 @@ enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gathe
   return {"AllReduce", "ReduceScatter", "AllGather"};
 }
 
-/// Each of `ranks` processes calls it. AllReduce: each rank has n elements and gets the sums over all ranks.
-/// ReduceScatter: each rank has n elements and gets n / ranks of the sums. AllGather: each rank has n / ranks elements
-/// and gets those of all ranks.
+/// AllReduce, ReduceScatter, AllGather: exchanges between workers. ONNX has no such operators: training on several
+/// workers adds them to an iteration. Each of `ranks` processes calls it. AllReduce: each rank has n elements and gets
+/// the sums over all ranks. ReduceScatter: each rank has n elements and gets n / ranks of the sums. AllGather: each
+/// rank has n / ranks elements and gets those of all ranks.
 template <CollectiveKind K>
 struct Collective {
   static constexpr std::string_view kind = enum_names(K)[static_cast<std::size_t>(K)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator: the requirements that every operator header fulfils. An operator is an aggregate of named, defaulted fields
+// Operator: the requirements that every operator fulfils. An operator is an aggregate of named, defaulted fields
 // that holds everything that affects its speed and nothing else. `fields` visits them in order; signature, parser, code
 // emission, JSON and the round-trip tests are written once over it. `from` reads a node of one of the `onnx_types`, or
 // returns nothing if the operator cannot describe the node; `consistent` checks whether the fields match, so that

@@ -5,8 +5,7 @@
 #pragma once
 
 #include "convolution_grid.hpp"
-#include <benanza/op/conv.hpp>
-#include <benanza/op/conv_transpose.hpp>
+#include <benanza/op/convolution.hpp>
 
 #include <optional>
 #include <vector>

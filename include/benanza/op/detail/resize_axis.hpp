@@ -3,16 +3,40 @@
 #pragma once
 
 #include <benanza/model/tensor_shape.hpp>
-#include <benanza/op/resize_mode.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace benanza::op {
+
+/// How elements between those of a tensor are computed.
+enum class ResizeMode : std::uint8_t { nearest, linear, cubic };
+[[nodiscard]] constexpr auto enum_names(ResizeMode) {
+  return std::array<std::string_view, 3>{"nearest", "linear", "cubic"};
+}
+
+enum class ResizeCoordinates : std::uint8_t {
+  half_pixel,
+  align_corners,
+  asymmetric,
+  pytorch_half_pixel,
+  half_pixel_symmetric,
+  tf_crop_and_resize
+};
+[[nodiscard]] constexpr auto enum_names(ResizeCoordinates) {
+  return std::array<std::string_view, 6>{"half_pixel",         "align_corners",        "asymmetric",
+                                         "pytorch_half_pixel", "half_pixel_symmetric", "tf_crop_and_resize"};
+}
+enum class ResizeRounding : std::uint8_t { round_prefer_floor, round_prefer_ceil, floor, ceil };
+[[nodiscard]] constexpr auto enum_names(ResizeRounding) {
+  return std::array<std::string_view, 4>{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+}
 
 /// Elements of an axis from which one result is computed: [begin, end).
 struct ResizeCells {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <benanza/model/graph.hpp>
-#include <benanza/op/slice.hpp>
+#include <benanza/op/movement_parts.hpp>
 
 #include <algorithm>
 #include <cstddef>

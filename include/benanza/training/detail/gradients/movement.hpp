@@ -3,8 +3,7 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
-#include <benanza/op/pad.hpp>
-#include <benanza/op/slice.hpp>
+#include <benanza/op/movement_parts.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
 #include <algorithm>

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// What moves whole tensors, or nothing at all.
+#pragma once
+
+#include <benanza/detail/collapse.hpp>
+#include <benanza/detail/consistent.hpp>
+#include <benanza/detail/movement.hpp>
+#include <benanza/detail/node.hpp>
+#include <benanza/op/operator.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace benanza::op {
+
+/// Transpose, DepthToSpace and SpaceToDepth. Axes that stay adjacent are folded and dimensions of size 1 dropped, so
+/// that equal movements have equal fields. A transpose that moves nothing is a View.
+struct Transpose {
+  static constexpr std::string_view kind = "Transpose";
+  static constexpr Family family = Family::other;
+  static constexpr bool transparent = true;
+  static constexpr std::array<std::string_view, 3> onnx_types{"Transpose", "DepthToSpace", "SpaceToDepth"};
+  DataType type = DataType::f32;
+  TensorShape x{};
+  TensorShape perm{};  ///< output axis i is input axis perm[i]
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("x", self.x);
+    visit("perm", self.perm);
+  }
+  constexpr bool operator==(const Transpose&) const = default;
+
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Transpose, decltype(graph)> {
+    const auto movement = detail::movement(node, graph);
+    if (!movement || movement->perm.size() < 2 || movement->perm.size() > TensorShape::capacity) return std::nullopt;
+    Transpose transpose{.type = graph.input(node, 0).type, .x = TensorShape(movement->dims)};
+    for (auto axis : movement->perm) transpose.perm.push_back(static_cast<std::int64_t>(axis));
+    return transpose;
+  }
+
+  [[nodiscard]] constexpr TensorShape y() const {
+    TensorShape shape;
+    for (auto axis : perm) shape.push_back(x[static_cast<std::size_t>(axis)]);
+    return shape;
+  }
+  [[nodiscard]] Operands operands() const {
+    return {.inputs = {{.name = "data", .type = type, .shape = x}},
+            .outputs = {{.name = "transposed", .type = type, .shape = y()}}};
+  }
+  [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    return detail::are_sizes(x, perm.size()) && detail::is_permutation(perm);
+  }
+};
+
+/// Expand: explicit broadcasting. Adjacent dimensions that broadcast in the same way are folded.
+struct Expand {
+  static constexpr std::string_view kind = "Expand";
+  static constexpr Family family = Family::other;
+  static constexpr bool transparent = true;
+  static constexpr std::array<std::string_view, 1> onnx_types{"Expand"};
+  DataType type = DataType::f32;
+  TensorShape x{};  ///< has the same rank as y
+  TensorShape y{};
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("x", self.x);
+    visit("y", self.y);
+  }
+  constexpr bool operator==(const Expand&) const = default;
+
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Expand, decltype(graph)> {
+    const Value& x_value = graph.input(node, 0);
+    const Value& y_value = graph.output(node, 0);
+    const auto operands = detail::collapse(std::vector<detail::Dims>{x_value.dims, y_value.dims});
+    const auto x = detail::to_shape(operands[0]), y = detail::to_shape(operands[1]);
+    if (!x || !y || *x == *y) return std::nullopt;
+    return Expand{.type = x_value.type, .x = *x, .y = *y};
+  }
+
+  [[nodiscard]] Operands operands() const {
+    return {.inputs = {{.name = "input", .type = type, .shape = x}},
+            .outputs = {{.name = "output", .type = type, .shape = y}}};
+  }
+  [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    return detail::are_sizes(x) && detail::are_sizes(y, x.size()) && detail::broadcasts_to(x, y);
+  }
+};
+
+/// Tile: a tensor repeated along its axes.
+struct Tile {
+  static constexpr std::string_view kind = "Tile";
+  static constexpr Family family = Family::other;
+  static constexpr std::array<std::string_view, 1> onnx_types{"Tile"};
+  DataType type = DataType::f32;
+  TensorShape x{};
+  TensorShape repeats{};  ///< for each axis of x
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("x", self.x);
+    visit("repeats", self.repeats);
+  }
+  constexpr bool operator==(const Tile&) const = default;
+
+  /// A dimension that is not repeated is folded into the one before it.
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Tile, decltype(graph)> {
+    const Value& x_value = graph.input(node, 0);
+    const auto& dims = x_value.dims;
+    const auto& y = graph.output(node, 0).dims;
+    if (y.size() != dims.size()) return std::nullopt;
+    Tile tile{.type = x_value.type};
+    bool any = false;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] < 1 || y[i] % dims[i] != 0) return std::nullopt;
+      const std::int64_t repeats = y[i] / dims[i];
+      any = any || repeats != 1;
+      if (repeats == 1 && !tile.x.empty()) {
+        tile.x[tile.x.size() - 1] = checked_product(tile.x.back(), dims[i]);
+      } else if (repeats != 1 || dims[i] != 1) {
+        if (tile.x.size() == TensorShape::capacity) return std::nullopt;
+        tile.x.push_back(dims[i]);
+        tile.repeats.push_back(repeats);
+      }
+    }
+    if (!any) return std::nullopt;
+    return tile;
+  }
+
+  [[nodiscard]] constexpr TensorShape y() const {
+    TensorShape shape;
+    for (std::size_t i = 0; i < x.size(); ++i) shape.push_back(checked_product(x[i], repeats[i]));
+    return shape;
+  }
+  [[nodiscard]] Operands operands() const {
+    return {.inputs = {{.name = "input", .type = type, .shape = x}},
+            .outputs = {{.name = "output", .type = type, .shape = y()}}};
+  }
+  [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    return detail::are_sizes(x) && detail::are_sizes(repeats, x.size()) && detail::are_sizes(y());
+  }
+};
+
+enum class ViewRule : std::uint8_t { reshape, identity, dropout, no_op, bits };
+[[nodiscard]] constexpr auto enum_names(ViewRule) {
+  return std::array<std::string_view, 5>{"reshape", "identity", "dropout", "no_op", "bits"};
+}
+
+/// Operators that cost nothing by rule: the result is the operand's memory with another shape (Reshape, Flatten,
+/// Squeeze, Identity, inference Dropout, a Transpose or Slice that moves nothing ...). They count among a model's
+/// layers, but are never measured.
+struct View {
+  static constexpr std::string_view kind = "View";
+  static constexpr Family family = Family::other;
+  static constexpr bool transparent = true;
+  static constexpr std::array<std::string_view, 31> onnx_types{
+      "BitCast",          "CenterCropPad", "Reshape",   "Flatten",   "Squeeze",
+      "Unsqueeze",        "Identity",      "Dropout",   "Transpose", "DepthToSpace",
+      "SpaceToDepth",     "Concat",        "Split",     "Slice",     "Pad",
+      "Expand",           "Tile",          "Resize",    "Upsample",  "Cast",
+      "CastLike",         "Sum",           "Mean",      "Max",       "Min",
+      "ReduceMean",       "ReduceSum",     "ReduceMax", "ReduceMin", "ReduceProd",
+      "ai.onnx.ml.ZipMap"};
+  DataType type = DataType::f32;
+  ViewRule rule = ViewRule::reshape;  ///< why it is free
+  TensorShape x{};                    ///< one flat dimension
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("rule", self.rule);
+    visit("x", self.x);
+  }
+  constexpr bool operator==(const View&) const = default;
+
+  /// Reads reshapes, and all nodes that other operators leave because they change nothing.
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<View, decltype(graph)> {
+    const Value& x_value = graph.input(node, 0);
+    const std::string_view op = node.op_type;
+    View view{.type = x_value.type, .rule = ViewRule::no_op, .x = {x_value.elements()}};
+    if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze") view.rule = ViewRule::reshape;
+    else if (op == "ZipMap") view.rule = ViewRule::reshape;  // the same numbers under names
+    else if (op == "BitCast") view.rule = ViewRule::bits;
+    else if (op == "Identity") view.rule = ViewRule::identity;
+    else if (op == "Dropout") view.rule = ViewRule::dropout;
+    else if (op == "Concat") return copies_one(node, graph, view);
+    else if (!changes_nothing(node, graph)) return std::nullopt;
+    return view;
+  }
+
+  [[nodiscard]] Operands operands() const {
+    return {.inputs = {{.name = "x", .type = type, .shape = x}}, .outputs = {{.name = "y", .type = type, .shape = x}}};
+  }
+  [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    for (auto size : x)
+      if (size < 0 || size > detail::largest_size) return false;
+    return x.size() == 1;
+  }
+
+ private:
+  /// Reads a Concat with only one operand that has elements.
+  [[nodiscard]] static std::optional<View> copies_one(const Node& node, const AnyGraph auto& graph, View view) {
+    view.x = {graph.output(node, 0).elements()};
+    int operands = 0;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) operands += graph.input(node, i).elements() != 0 ? 1 : 0;
+    return operands == 1 ? std::optional(view) : std::nullopt;
+  }
+  [[nodiscard]] static bool changes_nothing(const Node& node, const AnyGraph auto& graph) {
+    const std::string_view op = node.op_type;
+    const Value& x_value = graph.input(node, 0);
+    const auto outputs_with_elements = [&] {
+      int count = 0;
+      for (std::size_t i = 0; i < node.outputs.size(); ++i)
+        count += node.has_output(i) && graph.output(node, i).elements() != 0 ? 1 : 0;
+      return count;
+    };
+    if (op == "Split") return outputs_with_elements() == 1;
+    const Value& y_value = graph.output(node, 0);
+    if (op == "Cast" || op == "CastLike") return x_value.type == y_value.type;
+    if (op == "Sum" || op == "Mean" || op == "Max" || op == "Min") return node.inputs.size() == 1;
+    if (op == "Expand" || op == "Tile" || op.starts_with("Reduce")) return x_value.elements() == y_value.elements();
+    if (op == "Resize" || op == "Upsample") return x_value.dims == y_value.dims;
+    if (op == "CenterCropPad") return x_value.dims == y_value.dims;
+    if (op == "Slice") {  // with steps that are computed at run time, possibly nothing moves
+      const auto steps = detail::given_ints(node, graph, "steps", 4);
+      return x_value.dims == y_value.dims &&
+             std::all_of(steps.values.begin(), steps.values.end(), [](auto step) { return step > 0; });
+    }
+    if (op == "Pad") {
+      const auto pads = detail::given_ints(node, graph, node.opset < 2 ? "paddings" : "pads", 1);
+      return pads.given && x_value.dims == y_value.dims &&
+             std::all_of(pads.values.begin(), pads.values.end(), [](auto cells) { return cells == 0; });
+    }
+    const auto movement = detail::movement(node, graph);  // Transpose, DepthToSpace, SpaceToDepth
+    return movement && movement->perm.size() < 2;
+  }
+};
+
+/// Trilu: the upper or lower triangle of matrices, zero elsewhere.
+struct Trilu {
+  static constexpr std::string_view kind = "Trilu";
+  static constexpr Family family = Family::other;
+  static constexpr std::array<std::string_view, 1> onnx_types{"Trilu"};
+  DataType type = DataType::f32;
+  TensorShape x{};            ///< matrices rows columns
+  bool upper = true;          ///< keeps column - row >= diagonal; otherwise column - row <= diagonal
+  std::int64_t diagonal = 0;  ///< from -rows to columns
+
+  template <class Self, class Visit>
+  static constexpr void fields(Self& self, Visit&& visit) {
+    visit("type", self.type);
+    visit("x", self.x);
+    visit("upper", self.upper);
+    visit("diagonal", self.diagonal);
+  }
+  constexpr bool operator==(const Trilu&) const = default;
+
+  /// If the diagonal is computed at run time, the one that keeps nothing is assumed: no other reads less.
+  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Trilu, decltype(graph)> {
+    const Value& x_value = graph.input(node, 0);
+    const auto& dims = x_value.dims;
+    if (dims.size() < 2) return std::nullopt;
+    const std::size_t rank = dims.size();
+    Trilu trilu{.type = x_value.type,
+                .x = {detail::product(dims, 0, rank - 2), dims[rank - 2], dims[rank - 1]},
+                .upper = node.attribute<std::int64_t>("upper", 1) != 0};
+    const std::int64_t rows = dims[rank - 2], columns = dims[rank - 1], none = trilu.upper ? columns : -rows;
+    const Value* k = detail::optional_input(node, graph, 1);
+    const auto given = k == nullptr ? 0.0 : detail::scalar(*k).value_or(static_cast<double>(none));
+    trilu.diagonal =
+        static_cast<std::int64_t>(std::clamp(given, -static_cast<double>(rows), static_cast<double>(columns)));
+    return trilu;
+  }
+
+  /// Columns of a row that are kept.
+  struct Columns {
+    std::int64_t begin = 0, end = 0;
+  };
+  [[nodiscard]] constexpr Columns kept_columns(std::int64_t row) const {
+    if (upper) return {std::clamp<std::int64_t>(row + diagonal, 0, x[2]), x[2]};
+    return {0, std::clamp<std::int64_t>(row + diagonal + 1, 0, x[2])};
+  }
+  /// Elements of all matrices that are kept.
+  [[nodiscard]] constexpr std::int64_t kept() const {
+    // Row r has clamp(above - r, 0, columns) elements on and above the diagonal: first whole rows, then fewer and
+    // fewer.
+    const std::int64_t rows = x[1], columns = x[2], above = columns - diagonal + (upper ? 0 : -1);
+    const std::int64_t whole = std::clamp<std::int64_t>(above - columns + 1, 0, rows);
+    const std::int64_t partial = std::max<std::int64_t>(std::min(rows, above) - whole, 0);
+    const std::int64_t longest = above - whole, shortest = longest - partial + 1;
+    const std::int64_t in_matrix =
+        checked_product(whole, columns) + (partial == 0 ? 0 : checked_product(partial, longest + shortest) / 2);
+    const std::int64_t in_all = checked_product(x[0], in_matrix);
+    return upper ? in_all : element_count(x) - in_all;
+  }
+
+  [[nodiscard]] Operands operands() const {
+    return {.inputs = {{.name = "input", .type = type, .shape = x, .touched = kept()}},
+            .outputs = {{.name = "output", .type = type, .shape = x}}};
+  }
+  [[nodiscard]] constexpr Arithmetic arithmetic() const { return {}; }
+
+  [[nodiscard]] constexpr bool consistent() const {
+    return detail::are_sizes(x, 3) && diagonal >= -x[1] && diagonal <= x[2];
+  }
+};
+
+}  // namespace benanza::op
