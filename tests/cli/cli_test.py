@@ -636,7 +636,7 @@ class Cli(unittest.TestCase):
         cold = 1.5 - 2.7 * (4096 - 832 * 0.5 / 11.5 - 12864 * 4 / 24.5) / 10280
         self.assertAlmostEqual(gap["gap_ms"], 0.075 - 0.0377 - cold / 1e3, places=9)
         parts = {part["cause"]: part["time_ms"] for part in gap["parts"]}
-        # by hand, in us: the comment in tests/CMakeLists.txt
+        # by hand, in us: the comment in tests/golden/CMakeLists.txt
         expected = {"conversions": 2.1, "slower_layers": 30.2, "faster_layers": -0.1, "not_fused": 0.5, "views": 0.4, "rung": -round(cold, 6), "unexplained": 4.2}
         self.assertEqual({cause: round(time * 1e3, 6) for cause, time in parts.items()}, expected)
 

@@ -9,7 +9,7 @@ The first form needs a Python with torch and torchvision. NAME is a model of tor
 torch.profiler wrote it keeps the complete events of operators and annotations, with their shapes: nothing of the machine, and no time of the day.
 
 Both forms print, of the last step in microseconds, the outermost events of its thread by phase: what autograd's engine runs, what the optimizer's annotations
-enclose, all others; and by operator what the gradients of convolutions take. tests/unit/gap_phases_test.cpp compares with these sums.
+enclose, all others; and by operator what the gradients of convolutions take. tests/gap/gap_phases_test.cpp compares with these sums.
 """
 import argparse
 import collections
