@@ -61,7 +61,7 @@ const StandaloneLibrary* library_of(std::string_view backend) {
 
 using Places = std::map<std::string_view, std::string>;
 
-/// The template with each `@name@` replaced by its text.
+/// The template with each `@name@` replaced by its text: a word, or lines where a line says nothing but `// @name@`.
 std::string filled(std::string_view text, const Places& places) {
   std::string result;
   while (!text.empty()) {
@@ -69,8 +69,14 @@ std::string filled(std::string_view text, const Places& places) {
     const auto to = from == std::string_view::npos ? from : text.find('@', from + 1);
     result += text.substr(0, from);
     if (to == std::string_view::npos) break;
-    result += places.at(text.substr(from + 1, to - from - 1));
+    const std::string& place = places.at(text.substr(from + 1, to - from - 1));
     text.remove_prefix(to + 1);
+    const std::size_t line = result.rfind('\n') + 1;  // 0 if there is none before
+    if (text.starts_with('\n') && result.find_first_not_of(' ', line) + 3 == result.size() && result.ends_with("// ")) {
+      result.erase(line);
+      text.remove_prefix(1);
+    }
+    result += place;
   }
   return result;
 }
@@ -78,10 +84,9 @@ std::string filled(std::string_view text, const Places& places) {
 Places places_of(std::string_view suite, bool on_device, std::string_view plan) {
   return {{"suite", as_word(suite)},
           {"plan", std::string(plan)},
-          {"caches", plan.empty() ? "Cache::hot, Cache::cold_weights" : "Cache::hot"},
+          {"caches", plan.empty() ? "      Cache::hot, Cache::cold_weights\n" : "      Cache::hot\n"},
           {"default_caches", plan.empty() ? "the first two" : "hot"},
-          {"clock", on_device ? "UseManualTime" : "UseRealTime"},
-          {"device_header", on_device ? "device.hpp" : "processor.hpp"},
+          {"clock", on_device ? "    added->UseManualTime();\n" : "    added->UseRealTime();\n"},
           {"device_source", on_device ? "device.cpp" : "processor.cpp"},
           {"signature_version", std::to_string(LayerSignature::version)}};
 }
