@@ -148,7 +148,7 @@ std::optional<std::string> cudnn_pooling_row(const Layer& layer) {
                      list(y), list(kernel), list(padding), list(strides));
 }
 
-std::optional<std::string> cudnn_normalisation_row(const Layer& layer) {
+std::optional<std::string> cudnn_normalization_row(const Layer& layer) {
   if (const auto* op = std::get_if<op::BatchNorm>(&layer)) {
     const Dims x{op->x[0], op->x[1], op->x[2], 1};
     Epilogue post;

@@ -260,7 +260,7 @@ std::optional<std::string> onednn_pooling_row(const Layer& layer) {
       list(entries(op->pads, spatial, spatial, 0)));
 }
 
-std::optional<std::string> onednn_normalisation_row(const Layer& layer) {
+std::optional<std::string> onednn_normalization_row(const Layer& layer) {
   if (const auto* op = std::get_if<op::BatchNorm>(&layer)) {
     if (op->type != DataType::f32) refuse_onednn("batch normalisation in other types than f32");
     if (!op->post.empty() && !(op->post == Epilogue{ElementwiseFn::relu}))

@@ -12,8 +12,8 @@ extern const std::string_view suite_hpp, processor_hpp, device_hpp, onednn_hpp, 
 extern const std::string_view suite_cpp, processor_cpp, device_cpp, onednn_cpp, cudnn_legacy_cpp, cudnn_backend_cpp;
 extern const std::string_view main_cpp, refusals_cpp;
 extern const std::string_view onednn_convolution, onednn_transposed, onednn_product, onednn_backward, onednn_pooling,
-    onednn_normalisation, onednn_softmax, onednn_activation, onednn_binary, onednn_attention, onednn_reduction,
-    onednn_recurrent, openblas_product, cudnn_convolution, cudnn_backward, cudnn_pooling, cudnn_normalisation,
+    onednn_normalization, onednn_softmax, onednn_activation, onednn_binary, onednn_attention, onednn_reduction,
+    onednn_recurrent, openblas_product, cudnn_convolution, cudnn_backward, cudnn_pooling, cudnn_normalization,
     cudnn_softmax, cudnn_activation, cudnn_reduction, cudnn_recurrent, cudnn_graph, cudnn_attention, cublas_product,
     cublaslt_product;
 

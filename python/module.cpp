@@ -84,7 +84,7 @@ BoundReport stored_bound(const ModelLayers& model, const Times& times) {
   report.models = {
       analyze(model, results, {.threads = times.threads, .backends = times.backends, .candidates = times.plans})};
   report.warnings = warnings_of(results);
-  report.runs = summarise_runs(results);
+  report.runs = summarize_runs(results);
   return report;
 }
 
@@ -114,7 +114,7 @@ BoundReport measured_bound(const ModelLayers& model, const Times& times) {
           .backends = session.versions(),
           .models = session.analyze(std::span(&model, 1)),
           .warnings = warnings_of(session.database()),
-          .runs = summarise_runs(session.database())};
+          .runs = summarize_runs(session.database())};
 }
 
 BoundReport bound_of(const ModelLayers& model, const Times& times) {

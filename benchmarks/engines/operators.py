@@ -496,7 +496,7 @@ def pad(draw, op):
 
 
 @of("CenterCropPad")
-def centre(draw, op):
+def center(draw, op):
     x = draw.shape(1, 4)
     axes = draw.axes(len(x))
     return Case(op, [floats(x), integers(draw.sizes(len(axes)))], {"axes": axes})

@@ -28,14 +28,14 @@ NOTHING = "proves nothing"
 WRITTEN = 6  # numbers of each output
 
 
-def onnxruntime_outputs(path, feed, threads=1, optimised=False):
+def onnxruntime_outputs(path, feed, threads=1, optimized=False):
     """Name -> array of the outputs that are tensors. Graph optimisations change results (other roundings)."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     levels = onnxruntime.GraphOptimizationLevel
-    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     results = dict(zip([output.name for output in session.get_outputs()], session.run(None, feed)))
@@ -93,12 +93,12 @@ def allowed(dtype, of_engine):
     return max(ALLOWED.get(dtype, 0), ALLOWED_OF_ENGINE * of_engine if of_engine <= MOST_OF_ENGINE else 0)
 
 
-def judged(expected, optimised, got):
+def judged(expected, optimized, got):
     """The word for a model, and for each type the largest differences: of the program, and of the engine from itself. The three are outputs by name."""
     is_right, is_told, worst = True, any(array.any() for array in expected.values()), {}
     for output, array in expected.items():
         dtype = str(array.dtype)
-        found, of_engine = difference(array, got[output]), difference(array, optimised[output])
+        found, of_engine = difference(array, got[output]), difference(array, optimized[output])
         if allowed(dtype, of_engine) < found < float("inf") and of_engine > MOST_OF_ENGINE:  # not another shape
             is_told = False
         else:
@@ -114,12 +114,12 @@ def compare_model(arguments, path):
         try:
             feed = compare.inputs_of(path)
             copy = compare.with_weights(path, folder)
-            expected, optimised = onnxruntime_outputs(copy, feed), onnxruntime_outputs(copy, feed, optimised=True)
+            expected, optimized = onnxruntime_outputs(copy, feed), onnxruntime_outputs(copy, feed, optimized=True)
             got, said = benanza_outputs(arguments, path, feed, expected, folder)
         except Exception as error:  # an engine that refuses the model: the next one may be fine
             print(f"{name:31}{str(error).strip().splitlines()[-1]}", flush=True)
             return "", {}
-    word, worst = judged(expected, optimised, got)
+    word, worst = judged(expected, optimized, got)
     text = ", ".join(f"{dtype} {found:.1e} (ORT {of_engine:.1e})" for dtype, (found, of_engine) in worst.items())
     print(f"{name:31}{word:16}{text:50}{said}", flush=True)
     return word, worst

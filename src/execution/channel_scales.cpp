@@ -138,7 +138,7 @@ BoundNode bind_channel_scales(const Graph& graph, const Node& node, const Layer&
       const std::size_t channel = columns_of_y.of(i);
       const double value = (values[i] + added[channel]) * (x_scales[rows_of_y.of(i)] * w_scales[channel] / y_scale);
       if (!std::isfinite(value)) throw InputError("node '" + name + "': scales whose quotient is infinite");
-      values[i] = quantised_element(value, zero_point, type);
+      values[i] = quantized_element(value, zero_point, type);
     }
     return Tensor::of(type, dims, values);
   };

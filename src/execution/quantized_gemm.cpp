@@ -90,7 +90,7 @@ BoundNode bind_quantized_gemm(const Graph& graph, const Node& node, const Layer&
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] *= of_all * scales[i % columns];
       if (!std::isfinite(values[i])) throw InputError("node '" + name + "': scales whose quotient is infinite");
-      if (is_integer) values[i] = quantised_element(values[i], zero_point, type);
+      if (is_integer) values[i] = quantized_element(values[i], zero_point, type);
     }
     return Tensor::of(type, dims, values);
   };

@@ -46,33 +46,33 @@ std::optional<Layer> in_floats(const Layer& layer) {
 }
 
 /// How the elements of a tensor map to numbers.
-struct Quantised {
+struct Quantized {
   double scale = 1, zero_point = 0;
 };
 
 /// From the two inputs that start at `at`.
-Quantised quantised_at(const std::string& name, const NodeTensors& inputs, std::size_t at) {
+Quantized quantized_at(const std::string& name, const NodeTensors& inputs, std::size_t at) {
   const bool has_zero_point = at + 1 < inputs.size() && inputs[at + 1];
-  const Quantised result{(*inputs[at])[0], has_zero_point ? (*inputs[at + 1])[0] : 0};
+  const Quantized result{(*inputs[at])[0], has_zero_point ? (*inputs[at + 1])[0] : 0};
   if (!(std::isfinite(result.scale) && result.scale > 0))
     throw InputError("node '" + name + "': a scale of " + std::to_string(result.scale));
   return result;
 }
 
-Tensor dequantised(const Tensor& x, const Quantised& by) {
+Tensor dequantized(const Tensor& x, const Quantized& by) {
   std::vector<double> values = x.values();
   for (double& value : values) value = (value - by.zero_point) * by.scale;
   return Tensor::of(DataType::f32, x.dims(), values);
 }
 
-Tensor quantised(std::vector<double> values, const Quantised& by, DataType type, const Tensor::Dims& dims) {
-  for (double& value : values) value = quantised_element(value / by.scale, by.zero_point, type);
+Tensor quantized(std::vector<double> values, const Quantized& by, DataType type, const Tensor::Dims& dims) {
+  for (double& value : values) value = quantized_element(value / by.scale, by.zero_point, type);
   return Tensor::of(type, dims, values);
 }
 
 }  // namespace
 
-double quantised_element(double quotient, double zero_point, DataType type) {
+double quantized_element(double quotient, double zero_point, DataType type) {
   const auto [least, largest] = integer_range(type);
   return std::clamp(std::nearbyint(quotient) + zero_point, least, largest);
 }
@@ -115,10 +115,10 @@ BoundNode bind_quantized(const Graph& graph, const Node& node, const Layer& laye
     std::vector<Tensor> operands;
     std::vector<const void*> reads;
     for (const std::size_t i : at) {
-      operands.push_back(dequantised(*inputs[i], quantised_at(name, inputs, i + 1)));
+      operands.push_back(dequantized(*inputs[i], quantized_at(name, inputs, i + 1)));
       reads.push_back(operands.back().data());
     }
-    return quantised(reference::evaluate_all(*computed, reads, 0), quantised_at(name, inputs, scales_of_y), type, dims);
+    return quantized(reference::evaluate_all(*computed, reads, 0), quantized_at(name, inputs, scales_of_y), type, dims);
   };
   return bound;
 }

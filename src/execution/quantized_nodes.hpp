@@ -8,7 +8,7 @@ namespace benanza::execution {
 
 /// The element of an integer type that represents a number. `quotient` is the number divided by the scale of the
 /// tensor. It is rounded (halves to even) before the zero point is added, and the result is saturated.
-[[nodiscard]] double quantised_element(double quotient, double zero_point, DataType type);
+[[nodiscard]] double quantized_element(double quotient, double zero_point, DataType type);
 
 /// Whether `bind_quantized` computes nodes of this operator.
 [[nodiscard]] bool is_quantized_node(const Node& node);

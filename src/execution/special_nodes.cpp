@@ -111,9 +111,9 @@ struct Box {
   [[nodiscard]] double area() const { return (bottom - top) * (right - left); }
 };
 
-Box box_at(const Tensor& boxes, std::int64_t i, bool centred) {
+Box box_at(const Tensor& boxes, std::int64_t i, bool centered) {
   const double a = boxes[4 * i], b = boxes[4 * i + 1], c = boxes[4 * i + 2], d = boxes[4 * i + 3];
-  if (centred) return {b - d / 2, a - c / 2, b + d / 2, a + c / 2};  // x, y, width, height
+  if (centered) return {b - d / 2, a - c / 2, b + d / 2, a + c / 2};  // x, y, width, height
   return {std::min(a, c), std::min(b, d), std::max(a, c), std::max(b, d)};
 }
 
@@ -132,7 +132,7 @@ Tensors non_max_suppression(const Node& node, const NodeTensors& inputs) {
     throw InputError("node '" + node.name + "': boxes and scores do not fit each other");
   const auto most = static_cast<std::int64_t>(number_or(inputs, 2, 0));
   const double most_overlap = number_or(inputs, 3, 0);
-  const bool centred = node.attribute("center_point_box", std::int64_t{0}) != 0,
+  const bool centered = node.attribute("center_point_box", std::int64_t{0}) != 0,
              filters = inputs.size() > 4 && inputs[4];
   const double least_score = number_or(inputs, 4, 0);
   const std::int64_t classes = scores.dims()[1], count = scores.dims()[2];
@@ -147,7 +147,7 @@ Tensors non_max_suppression(const Node& node, const NodeTensors& inputs) {
       std::vector<Box> kept;
       for (const auto i : order) {
         if (static_cast<std::int64_t>(kept.size()) >= most) break;
-        const Box box = box_at(boxes, batch * count + i, centred);
+        const Box box = box_at(boxes, batch * count + i, centered);
         if (std::any_of(kept.begin(), kept.end(), [&](const Box& k) { return overlap(k, box) > most_overlap; }))
           continue;
         kept.push_back(box);

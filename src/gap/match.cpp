@@ -425,8 +425,8 @@ class Matcher {
   /// Element-wise layers with one consumer or producer that a record serves: engines fold them into it.
   void absorb_chains() {
     auto servers = server_of_layers();
-    const auto take = [&](std::size_t layer, std::optional<std::size_t> neighbour) {
-      const auto found = neighbour ? servers.find(*neighbour) : servers.end();
+    const auto take = [&](std::size_t layer, std::optional<std::size_t> neighbor) {
+      const auto found = neighbor ? servers.find(*neighbor) : servers.end();
       if (found == servers.end() || result_[found->second].by == MatchedBy::kernel_class) return false;
       if (!is_free_for(found->second, layer)) return false;
       claim(found->second, result_[found->second].by, layer);

@@ -131,14 +131,14 @@ class Experts {
   /// The weight of each chosen expert for each token: a softmax over all experts, or over the chosen ones.
   [[nodiscard]] ValueId routed() {
     const DataType type = graph_.input(node_, 1).type;
-    const bool normalised = node_.attribute<std::int64_t>("normalize_routing_weights", 0) != 0;
+    const bool normalized = node_.attribute<std::int64_t>("normalize_routing_weights", 0) != 0;
     ValueId weights = *node_.inputs[1];
     const auto softmax = [&] {
       weights = parts_.put("Softmax", {weights}, Integers(parts_.value(weights).dims), {}, type);
     };
-    if (!normalised) softmax();
+    if (!normalized) softmax();
     weights = parts_.put("TopK", {weights, integers({chosen_})}, {tokens_, chosen_}, {}, type);
-    if (normalised) softmax();
+    if (normalized) softmax();
     weights = parts_.put("Transpose", {weights}, {chosen_, tokens_}, {}, type);
     return reshaped(weights, {chosen_, tokens_, 1});
   }

@@ -48,7 +48,7 @@ bool broadcasts_into(const Dims& constant, const Dims& value) {
 }
 
 /// Whether a node has subtracted a constant from a value.
-bool is_centred(const Scope& scope, const onnx::NodeProto* maker) {
+bool is_centered(const Scope& scope, const onnx::NodeProto* maker) {
   if (maker == nullptr || maker->op_type() != "Sub" || !maker->domain().empty()) return false;
   const auto mean = find_value(scope, maker->input(1));
   return mean && scope.frame.graph.values[*mean].constant;
@@ -162,13 +162,13 @@ void Builder::settle_elementwise(Scope& scope, const onnx::NodeProto& proto) {
     // A normalisation that is written out divides before it multiplies by its scale.
     const bool is_scale = made_by("Div") || made_by("Mul");
     // Distances to learned centres have more elements than the input.
-    const bool standardises = frame.facts[*ids[1 - i]].before_weights && broadcasts_into(constant.dims, other.dims) &&
-                              (subtracted || (type == "Mul" && is_centred(scope, maker)));
+    const bool standardizes = frame.facts[*ids[1 - i]].before_weights && broadcasts_into(constant.dims, other.dims) &&
+                              (subtracted || (type == "Mul" && is_centered(scope, maker)));
     const bool limits = uniform && is_one_of(type, {"Max", "Min"});
     const bool is_state =
         uniform && has_batch &&
         (type == "Div" || (type == "Mul" && !is_scale) || (type == "Add" && constant.dims.size() > 2));
-    if (standardises || limits || is_state || (uniform && subtracted && type == "Sub")) constant.trained = false;
+    if (standardizes || limits || is_state || (uniform && subtracted && type == "Sub")) constant.trained = false;
   }
 }
 

@@ -31,13 +31,13 @@ TypedShape stacked_cache(const RuleArguments& a, const Ints& input, std::int64_t
 
 // input [batch, tokens, hidden], weights [hidden, q + k + v]
 RuleResult attention_of_projections(const RuleArguments& a) {
-  const bool quantised = a.node.op_type == "QAttention";
+  const bool quantized = a.node.op_type == "QAttention";
   const Ints& input = of_rank(a, 0, 3);
   const std::int64_t columns = of_rank(a, 1, 2)[1];
   const Ints sizes = a.node.attribute<Ints>("qkv_hidden_sizes", {});
   const std::int64_t hidden = sizes.size() == 3 ? sizes[2] : columns / 3;
-  TypedShape y{quantised ? a.in(3).type : a.in(0).type, {input[0], input[1], hidden}};
-  TypedShape present = stacked_cache(a, input, hidden, quantised ? 8 : 4);
+  TypedShape y{quantized ? a.in(3).type : a.in(0).type, {input[0], input[1], hidden}};
+  TypedShape present = stacked_cache(a, input, hidden, quantized ? 8 : 4);
   present.type = y.type;
   return {std::move(y), std::move(present)};
 }

@@ -43,7 +43,7 @@ std::string conv_signature(const LoggedConv& conv) {
                                         .stride = number(conv.strides, i, 1),
                                         .dilation = number(conv.dilations, i, 1)}});
   }
-  axes.canonicalise();
+  axes.canonicalize();
   op::Conv layer{.type = conv.type,
                  .x = axes.shape(conv.x[0], conv.x[1], &detail::Window::size),
                  .w = axes.shape(conv.w[0], conv.w[1], &detail::Window::kernel),

@@ -10,7 +10,7 @@ namespace benanza::reference {
 namespace {
 
 /// One cell of an axis and its weight.
-struct Neighbour {
+struct Neighbor {
   std::int64_t at = 0;
   double weight = 1;
 };
@@ -29,18 +29,18 @@ class Axis {
 
   [[nodiscard]] std::int64_t results() const { return out_; }
 
-  [[nodiscard]] std::vector<Neighbour> taps(std::int64_t y) const {
+  [[nodiscard]] std::vector<Neighbor> taps(std::int64_t y) const {
     const bool crops = resize_.coordinates == op::ResizeCoordinates::tf_crop_and_resize;
     if (in_ == out_ && scale_ == 1 && (!crops || (start_ == 0 && end_ == 1))) return {{.at = y}};
     const double x = original(static_cast<double>(y));
     if (crops && (x < 0 || x > static_cast<double>(in_ - 1))) return {};
     switch (resize_.mode) {
       case op::ResizeMode::nearest: return {{.at = std::clamp<std::int64_t>(nearest(x), 0, in_ - 1)}};
-      case op::ResizeMode::linear: return neighbours(x, 1, [](double distance) { return 1 - distance; });
+      case op::ResizeMode::linear: return neighbors(x, 1, [](double distance) { return 1 - distance; });
       case op::ResizeMode::cubic: break;
     }
     const double a = parameters_.cubic_coefficient;
-    return neighbours(x, 2, [a](double d) {  // Keys 1981: cubic convolution
+    return neighbors(x, 2, [a](double d) {  // Keys 1981: cubic convolution
       return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
     });
   }
@@ -76,8 +76,8 @@ class Axis {
   }
   /// The `reach` cells on either side, weighted by distance. Cells outside repeat the border.
   template <class Weight>
-  [[nodiscard]] std::vector<Neighbour> neighbours(double x, std::int64_t reach, Weight weight) const {
-    std::vector<Neighbour> result;
+  [[nodiscard]] std::vector<Neighbor> neighbors(double x, std::int64_t reach, Weight weight) const {
+    std::vector<Neighbor> result;
     double sum = 0;
     const double shrink = resize_.antialias ? std::max(1 / scale_, 1.0) : 1;  // factor on the reach of weights
     const double span = static_cast<double>(reach) * shrink;
@@ -91,7 +91,7 @@ class Axis {
       sum += result.back().weight;
     }
     if (parameters_.exclude_outside || shrink != 1)
-      for (Neighbour& tap : result) tap.weight /= sum;
+      for (Neighbor& tap : result) tap.weight /= sum;
     return result;
   }
 
@@ -103,11 +103,11 @@ class Axis {
 };
 
 /// Sum over the taps of axis `i` and those of the following axes.
-double interpolate(const ConstTensor& x, std::span<const std::vector<Neighbour>> taps, std::size_t i,
+double interpolate(const ConstTensor& x, std::span<const std::vector<Neighbor>> taps, std::size_t i,
                    std::int64_t base) {
   if (i == taps.size()) return x[base];
   double sum = 0;
-  for (const Neighbour& tap : taps[i]) sum += tap.weight * interpolate(x, taps, i + 1, base * x.shape[i] + tap.at);
+  for (const Neighbor& tap : taps[i]) sum += tap.weight * interpolate(x, taps, i + 1, base * x.shape[i] + tap.at);
   return sum;
 }
 
@@ -118,7 +118,7 @@ Elements compute(const op::Resize& resize, const Query& query) {
   for (std::size_t i = 0; i < resize.x.size(); ++i) axes.emplace_back(resize, i, query.parameters);
   return query.map([&](std::int64_t flat) {
     const TensorShape at = coordinates(resize.y, flat);
-    std::vector<std::vector<Neighbour>> taps;
+    std::vector<std::vector<Neighbor>> taps;
     for (std::size_t i = 0; i < axes.size(); ++i) taps.push_back(axes[i].taps(at[i]));
     const bool outside = std::any_of(taps.begin(), taps.end(), [](const auto& of_axis) { return of_axis.empty(); });
     const double value = outside ? query.parameters.resize_outside : interpolate(query.input(0), taps, 0, 0);
@@ -137,17 +137,17 @@ Elements compute(const op::ResizeGradient& gradient, const Query& query) {
                           .coordinates = gradient.coordinates,
                           .rounding = gradient.rounding,
                           .antialias = gradient.antialias};
-  std::vector<std::vector<std::vector<Neighbour>>> readers;  // by axis and element: results with their weights
+  std::vector<std::vector<std::vector<Neighbor>>> readers;  // by axis and element: results with their weights
   for (std::size_t i = 0; i < resize.x.size(); ++i) {
     const Axis axis(resize, i, query.parameters);
     auto& of_axis = readers.emplace_back(static_cast<std::size_t>(resize.x[i]));
     for (std::int64_t y = 0; y < axis.results(); ++y)
-      for (const Neighbour& tap : axis.taps(y)) of_axis[static_cast<std::size_t>(tap.at)].push_back({y, tap.weight});
+      for (const Neighbor& tap : axis.taps(y)) of_axis[static_cast<std::size_t>(tap.at)].push_back({y, tap.weight});
   }
   const ConstTensor& dy = query.input(0);
   return query.map([&](std::int64_t flat) {
     const TensorShape at = coordinates(resize.x, flat);
-    std::vector<std::vector<Neighbour>> results;
+    std::vector<std::vector<Neighbor>> results;
     for (std::size_t i = 0; i < readers.size(); ++i) results.push_back(readers[i][static_cast<std::size_t>(at[i])]);
     return interpolate(dy, results, 0, 0);
   });

@@ -24,7 +24,7 @@ namespace {
 using namespace report;
 
 constexpr const char* red = "\"#c73e3a\", penwidth=2.5";
-constexpr const char* grey = "\"#8593a3\"";
+constexpr const char* gray = "\"#8593a3\"";
 
 std::string words_of(const TimedLayer& layer, const Analysis& a) {
   if (layer.calls.empty()) return "free";
@@ -40,7 +40,7 @@ void write_node(std::ostream& out, std::size_t model, std::size_t i, const Timed
   out << fmt::format("    m{}l{} [label=\"{}\\n{}{}\", tooltip=\"{}\", fillcolor=\"0.58 {:.3f} 1\", color={}{}];\n",
                      model, i, words_of(layer, a), time_text(time),
                      layer.repeat > 1 ? fmt::format(" in {} passes", layer.repeat) : "", dot_text(layer.name, 200),
-                     0.55 * std::sqrt(std::clamp(share, 0.0, 1.0)), layer.critical ? red : grey,
+                     0.55 * std::sqrt(std::clamp(share, 0.0, 1.0)), layer.critical ? red : gray,
                      layer.runs ? "" : ", style=\"rounded,dotted\"");
 }
 
@@ -57,7 +57,7 @@ void write_model(std::ostream& out, std::size_t model, const Analysis& a) {
   for (std::size_t i = 0; i < graph->layers.size(); ++i)
     for (const auto& p : graph->layers[i].predecessors) {
       const bool critical = graph->layers[i].critical && graph->layers[p.from].critical;
-      out << fmt::format("    m{}l{} -> m{}l{} [color={}{}];\n", model, p.from, model, i, critical ? red : grey,
+      out << fmt::format("    m{}l{} -> m{}l{} [color={}{}];\n", model, p.from, model, i, critical ? red : gray,
                          p.late ? ", style=dashed" : "");
     }
   out << "  }\n";

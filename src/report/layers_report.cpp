@@ -16,7 +16,7 @@ LayerSet unique_layers(const LayerGraph& form) {
   return result;
 }
 
-ModelSummary summarise_layers(const ModelLayers& model) {
+ModelSummary summarize_layers(const ModelLayers& model) {
   ModelSummary result{.model = model.single.model,
                       .file = model.single.file,
                       .batch = model.single.batch,
@@ -42,7 +42,7 @@ ModelSummary summarise_layers(const ModelLayers& model) {
 LayersReport make_layers_report(const ModelLayers& model, LayersForm form) {
   LayersReport report;
   LayerSet single = unique_layers(model.single);
-  ModelSummary& summary = report.models.emplace_back(summarise_layers(model));
+  ModelSummary& summary = report.models.emplace_back(summarize_layers(model));
   summary.unique_layers = static_cast<std::int64_t>(single.size());
   report.layers = form == LayersForm::fused ? unique_layers(model.fused) : std::move(single);
   return report;

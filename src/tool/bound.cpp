@@ -143,7 +143,7 @@ int run(const BoundCommand& options) {
                      .witnesses = std::move(executed.witnesses),
                      .footer = how_measured(measured, session),
                      .warnings = warnings_of(session.database()),
-                     .runs = summarise_runs(session.database()),
+                     .runs = summarize_runs(session.database()),
                      .training = options.models.training.training};
   if (options.models.sweeps()) report.sweeps = make_sweeps(report.models);
   emit(report, options.output);

@@ -139,7 +139,7 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
                    .backends = session.versions(),
                    .footer = how_measured(made.measured, session),
                    .warnings = warnings_of(made.results),
-                   .runs = summarise_runs(made.results)};
+                   .runs = summarize_runs(made.results)};
   }
   made.analysis.candidates = true;
   made.report.models = {analyze_model(model, made.results, made.analysis)};

@@ -50,7 +50,7 @@ StoredResults of_machine(const ResultDatabase& database, const Machine& machine,
   stored.report.machine = machine;
   stored.report.backends = versions;
   stored.report.warnings = warnings_of(stored.results);
-  stored.report.runs = summarise_runs(stored.results);
+  stored.report.runs = summarize_runs(stored.results);
   return stored;
 }
 

@@ -110,16 +110,16 @@ TEST_CASE("plans compute with the numbers that they are made for") {
     Layer layer{};
     Parameters numbers{};
   };
-  Parameters epsilon, scale, lrn, padding, quantised;
+  Parameters epsilon, scale, lrn, padding, quantized;
   epsilon.epsilon = 0.5;
   scale.attention_scale = 2.5;
   lrn.lrn_alpha = 2;
   lrn.lrn_bias = 3;
   padding.pad_value = -7;
-  quantised.zero_point_a = 3;
-  quantised.zero_point_b = 1;
-  quantised.zero_point_y = 90;
-  quantised.rescale = 0.011;
+  quantized.zero_point_a = 3;
+  quantized.zero_point_b = 1;
+  quantized.zero_point_y = 90;
+  quantized.rescale = 0.011;
   const std::vector<Case> cases{
       {op::LayerNorm{.x = {6, 40}, .bias = true}, epsilon},
       {op::BatchNorm{.x = {1, 32, 30}}, epsilon},
@@ -133,7 +133,7 @@ TEST_CASE("plans compute with the numbers that they are made for") {
                 .w_type = DataType::i8,
                 .x_zero = true,
                 .w_zero = true},
-       quantised},
+       quantized},
   };
   for (const auto& [layer, numbers] : cases) {
     CAPTURE(LayerSignature(layer).text());

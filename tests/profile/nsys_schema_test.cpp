@@ -263,15 +263,15 @@ TEST_CASE("launches, allocations and waits of the host are records of the pass t
   const auto profile = read(file, {.warm_ups = 1});
   CHECK(profile.latencies.at(0).value == Approx(41.5e-6));
   REQUIRE(profile.records.size() == 7);
-  const auto &allocation = profile.records[3], &synchronisation = profile.records[4], &launch = profile.records[5];
+  const auto &allocation = profile.records[3], &synchronization = profile.records[4], &launch = profile.records[5];
   CHECK(allocation.name == "cudaMalloc_v3020");
   CHECK(allocation.activity == Activity::call);
   CHECK(allocation.op == "call");
   CHECK(allocation.lane == (std::int64_t{5106} << 24) + 7);
   CHECK(allocation.start->value == Approx(20.5e-6));  // from the first launch, at 9.5 us
   CHECK(microseconds(allocation.times) == std::vector<double>(5, 5.0));
-  CHECK(synchronisation.activity == Activity::wait);
-  CHECK(microseconds(synchronisation.times) == std::vector<double>(5, 2.0));
+  CHECK(synchronization.activity == Activity::wait);
+  CHECK(microseconds(synchronization.times) == std::vector<double>(5, 2.0));
   CHECK(launch.activity == Activity::call);
   CHECK(microseconds(launch.times) == std::vector<double>(5, 0.5));
   CHECK(profile.records[6].activity == Activity::kernel);

@@ -310,22 +310,22 @@ TEST_CASE("layer norm is recognised in parts") {
   GraphBuilder g;
   const auto x = g.input({1, 16, 64}), w = g.weight({64}), b = g.weight({64});
   const auto mean_of = [&](ValueId values) { return g.node("ReduceMean", {values, g.ints({-1})}, {1, 16, 1}); };
-  const auto centred = g.map("Sub", {x, mean_of(x)});
+  const auto centered = g.map("Sub", {x, mean_of(x)});
   const std::string norm = "LayerNorm/f32/x=16x64/bias=1";
   SECTION("Pow and Div") {
-    const auto root = g.map("Sqrt", {g.map("Add", {mean_of(g.map("Pow", {centred, g.number(2)})), g.number(1e-5)})});
-    CHECK(only_group(g, g.map("Add", {g.map("Mul", {g.map("Div", {centred, root}), w}), b})) == named(norm));
+    const auto root = g.map("Sqrt", {g.map("Add", {mean_of(g.map("Pow", {centered, g.number(2)})), g.number(1e-5)})});
+    CHECK(only_group(g, g.map("Add", {g.map("Mul", {g.map("Div", {centered, root}), w}), b})) == named(norm));
   }
   SECTION("Mul and Reciprocal, operands exchanged") {
     const auto root = g.map(
         "Reciprocal",
-        {g.map("Sqrt", {g.node("Add", {g.number(1e-5), mean_of(g.map("Mul", {centred, centred}))}, {1, 16, 1})})});
-    const auto scaled = g.node("Mul", {w, g.node("Mul", {root, centred}, {1, 16, 64})}, {1, 16, 64});
+        {g.map("Sqrt", {g.node("Add", {g.number(1e-5), mean_of(g.map("Mul", {centered, centered}))}, {1, 16, 1})})});
+    const auto scaled = g.node("Mul", {w, g.node("Mul", {root, centered}, {1, 16, 64})}, {1, 16, 64});
     CHECK(only_group(g, g.node("Add", {b, scaled}, {1, 16, 64})) == named(norm));
   }
   SECTION("the scale alone, where the bias is not a constant") {
-    const auto root = g.map("Sqrt", {g.map("Add", {mean_of(g.map("Pow", {centred, g.number(2)})), g.number(1e-5)})});
-    g.output(g.map("Add", {g.map("Mul", {g.map("Div", {centred, root}), w}), g.input({64})}));
+    const auto root = g.map("Sqrt", {g.map("Add", {mean_of(g.map("Pow", {centered, g.number(2)})), g.number(1e-5)})});
+    g.output(g.map("Add", {g.map("Mul", {g.map("Div", {centered, root}), w}), g.input({64})}));
     CHECK(signatures(fused(g)).front() == named("LayerNorm/f32/x=16x64"));
   }
 }

@@ -620,16 +620,16 @@ TEST_CASE("what time is left for last is a plan that its library calls by the na
 TEST_CASE("a cancelled session returns what it has") {
   for (const double after : {0.5, 2.0, 6.0}) {
     FakeHost host;
-    std::stop_source cancelled;
+    std::stop_source canceled;
     const double start = host.time;
     host.slowness = [&](double now) {
-      if (now - start > after) cancelled.request_stop();
+      if (now - start > after) canceled.request_stop();
       return 1.0;
     };
     const auto backend = std::make_shared<FakeBackend>(
         host, std::vector<FakePlan>{{.name = "a", .seconds = 0.1}, {.name = "b", .seconds = 0.11}});
     MeasureOptions options;
-    options.stop = cancelled.get_token();
+    options.stop = canceled.get_token();
     const auto rows = run(host, {backend}, options, 1, {{.layer = relu(64)}, {.layer = relu(128)}});
     CHECK(host.time - start < after + 1.5);
     REQUIRE_FALSE(rows.empty());

@@ -322,10 +322,10 @@ TEST_CASE("Recurrent layers are read from LSTM, GRU and RNN", "[op]") {
         all_steps);
   CHECK(op::Recurrent{.x = {50, 2, 40}, .hidden = 32, .peepholes = true}.arithmetic().flops == all_steps - states);
   // 128 x 40 and 128 x 32 weights of one byte.
-  const auto quantised =
+  const auto quantized =
       op::Recurrent{.type = DataType::u8, .x = {50, 2, 40}, .hidden = 32, .bias = false, .weight_type = DataType::i8};
-  CHECK(cost(quantised).weights.value == 128 * 72);
-  CHECK(quantised.operands().outputs[0].type == DataType::f32);
+  CHECK(cost(quantized).weights.value == 128 * 72);
+  CHECK(quantized.operands().outputs[0].type == DataType::f32);
   CHECK(is_opaque(with_outputs(lstm()).set("clip", 3.0).layer()));
   CHECK(is_opaque(SingleNode("LSTM")
                       .in({50, 2, 40})

@@ -78,7 +78,7 @@ class WindowAxes {
 
   /// Brings convolutions and pools that do the same work to one spelling. `transposed`: for ConvTranspose, in which a
   /// stride spreads x.
-  void canonicalise(bool transposed = false) {
+  void canonicalize(bool transposed = false) {
     for (auto& [axis, ceil_pad, output_padding] : axes) {
       if (axis.kernel == 1) axis.dilation = 1;
       const bool one_position = transposed ? axis.size == 1 : axis.size + axis.pad_begin + axis.pad_end == reach(axis);

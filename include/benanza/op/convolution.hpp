@@ -76,7 +76,7 @@ struct Conv {
     auto axes = detail::WindowAxes::read(node, x_dims.subspan(2), w_dims.subspan(2));
     if (!axes) return std::nullopt;
     axes->resolve_same_padding(node.attribute<std::string>("auto_pad", "NOTSET"));
-    axes->canonicalise();
+    axes->canonicalize();
     const DataType y_type = graph.output(node, 0).type;
     Conv conv{.type = x_value.type,
               .x = axes->shape(x_dims[0], x_dims[1], &detail::Window::size),
@@ -222,7 +222,7 @@ struct ConvTranspose {
     const std::span<const std::int64_t> x_dims = x_value.dims, w_dims = w_value.dims;
     auto axes = windows(node, x_dims, w_dims);
     if (!axes) return std::nullopt;
-    axes->canonicalise(true);
+    axes->canonicalize(true);
     ConvTranspose conv{.type = x_value.type,
                        .x = axes->shape(x_dims[0], x_dims[1], &detail::Window::size),
                        .w = axes->shape(w_dims[0], w_dims[1], &detail::Window::kernel),

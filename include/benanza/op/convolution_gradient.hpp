@@ -58,7 +58,7 @@ struct ConvGradient {
     auto axes = detail::WindowAxes::read(node, x_dims.subspan(2), w_dims.subspan(2));
     if (!axes) return std::nullopt;
     axes->resolve_same_padding(node.attribute<std::string>("auto_pad", "NOTSET"));
-    axes->canonicalise();
+    axes->canonicalize();
     ConvGradient made{.type = x_value.type,
                       .of = data ? ConvGradientOf::data : ConvGradientOf::weights,
                       .x = axes->shape(x_dims[0], x_dims[1], &detail::Window::size),

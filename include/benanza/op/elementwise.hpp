@@ -236,12 +236,12 @@ struct Binary {
     const auto row = std::find_if(detail::binary_functions.begin(), detail::binary_functions.end(),
                                   [&](const auto& r) { return r.onnx_type == type; });
     if (type == "Clip") return clip(node, graph);
-    const bool quantised = type.starts_with("com.microsoft.QLinear");
-    if (row == detail::binary_functions.end() || (!quantised && node.inputs.size() != 2)) return std::nullopt;
-    const std::size_t second = quantised ? 3 : 1;
+    const bool quantized = type.starts_with("com.microsoft.QLinear");
+    if (row == detail::binary_functions.end() || (!quantized && node.inputs.size() != 2)) return std::nullopt;
+    const std::size_t second = quantized ? 3 : 1;
     const Value& a_value = graph.input(node, 0);
     Binary binary{
-        .type = a_value.type, .fn = row->fn, .same = detail::is_same_input(node, 0, second), .scaled = quantised};
+        .type = a_value.type, .fn = row->fn, .same = detail::is_same_input(node, 0, second), .scaled = quantized};
     if (type == "Mod" && node.attribute<std::int64_t>("fmod", 0) != 0) binary.fn = ElementwiseFn::fmod;
     if (type == "BitShift" && node.attribute<std::string>("direction", "LEFT") == "RIGHT")
       binary.fn = ElementwiseFn::shift_right;

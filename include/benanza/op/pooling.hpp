@@ -39,7 +39,7 @@ struct PoolWindows {
   axes->resolve_same_padding(auto_pad);
   const bool padded = !axes->pads().empty();
   if (node.attribute<std::int64_t>("ceil_mode", 0) != 0 && !auto_pad.starts_with("SAME")) axes->resolve_ceil_mode();
-  axes->canonicalise();
+  axes->canonicalize();
   const bool include_pad =
       mode == PoolMode::average && padded && node.attribute<std::int64_t>("count_include_pad", 0) != 0;
   return PoolWindows{std::move(*axes), include_pad};

@@ -30,7 +30,7 @@ struct RunSummary {
   std::size_t rows = 0;
 };
 /// The runs of a database, in its order.
-[[nodiscard]] std::vector<RunSummary> summarise_runs(const ResultDatabase& database);
+[[nodiscard]] std::vector<RunSummary> summarize_runs(const ResultDatabase& database);
 
 /// A backend that a program was built without.
 struct MissingBackend {

@@ -92,9 +92,9 @@ void with_pack(std::int64_t elements, std::int64_t inner, const Launch& launch) 
 }
 
 /// How many of `neighbours` adjacent columns one thread may take: enough threads must remain to fill a device.
-inline std::int64_t columns_together(std::int64_t columns, std::int64_t neighbours) {
+inline std::int64_t columns_together(std::int64_t columns, std::int64_t neighbors) {
   constexpr std::int64_t enough = 1 << 19;
-  return columns >= enough ? neighbours : 1;
+  return columns >= enough ? neighbors : 1;
 }
 
 /// An element that is only moved.

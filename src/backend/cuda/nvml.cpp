@@ -63,8 +63,8 @@ class Nvml {
     auto opened = SharedLibrary::open({"libnvidia-ml.so.1"});
     auto* library = std::get_if<std::unique_ptr<SharedLibrary>>(&opened);
     if (library == nullptr) return nullptr;
-    auto* const initialise = (*library)->function<int()>("nvmlInit_v2");
-    if (initialise == nullptr || initialise() != success) return nullptr;
+    auto* const initialize = (*library)->function<int()>("nvmlInit_v2");
+    if (initialize == nullptr || initialize() != success) return nullptr;
     auto nvml = std::make_unique<Nvml>();
     nvml->library_ = std::move(*library);
     return nvml;

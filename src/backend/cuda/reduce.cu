@@ -156,16 +156,16 @@ void reduce(Reduction reduction, const ReduceShape& shape, Element element, cons
     auto* to = static_cast<T*>(y);
     if (!by_rows(shape)) {
       const int inner = shape.kept_rank - 1;
-      const std::int64_t neighbours = shape.kept_strides[inner] == 1 ? shape.kept_sizes[inner] : 1;
-      return with_pack<T>(shape.outputs, columns_together(shape.outputs, neighbours), [&](auto n, unsigned blocks) {
+      const std::int64_t neighbors = shape.kept_strides[inner] == 1 ? shape.kept_sizes[inner] : 1;
+      return with_pack<T>(shape.outputs, columns_together(shape.outputs, neighbors), [&](auto n, unsigned blocks) {
         reduce_columns_kernel<T, n><<<blocks, threads_per_block, 0, stream>>>(reduction, shape, from, to);
       });
     }
     const int inner = shape.reduced_rank - 1;
-    const std::int64_t neighbours = shape.reduced_strides[inner] == 1 ? shape.reduced_sizes[inner] : 1;
+    const std::int64_t neighbors = shape.reduced_strides[inner] == 1 ? shape.reduced_sizes[inner] : 1;
     const std::int64_t splits = splits_of(reduction, shape);
     auto* parts = splits == 1 ? nullptr : static_cast<float*>(workspace);
-    with_pack<T>(shape.length, neighbours, [&](auto pack, unsigned) {
+    with_pack<T>(shape.length, neighbors, [&](auto pack, unsigned) {
       constexpr int n = pack;
       with_team(shape.outputs * splits, shape.length / n / splits, [&](auto team, unsigned blocks, int threads) {
         reduce_rows_kernel<decltype(team), T, n>

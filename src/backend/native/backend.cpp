@@ -24,11 +24,11 @@ std::string compiler() {
 /// Whether the layer's kernels accept every number that differs from those of the measurement.
 bool takes_numbers(const Layer& layer, Parameters numbers) {
   const Parameters own = parameters_of(layer);
-  const bool normalises =
+  const bool normalizes =
       std::holds_alternative<op::BatchNorm>(layer) || std::holds_alternative<op::LayerNorm>(layer) ||
       std::holds_alternative<op::GroupNorm>(layer) || std::holds_alternative<op::ChannelNorm>(layer) ||
       std::holds_alternative<op::NormGradient>(layer);
-  if (normalises) {
+  if (normalizes) {
     numbers.epsilon = own.epsilon;
     numbers.momentum = own.momentum;
   } else if (std::holds_alternative<op::Attention>(layer)) {

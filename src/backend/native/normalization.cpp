@@ -79,7 +79,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
   const auto& kernels = context.kernels;
   const auto epsilon = static_cast<float>(context.numbers.epsilon);
   // Normalises channels [begin, end) of a group whose moments are known.
-  const auto normalise = [=, &kernels](const Arguments& arguments, Index group, const Moments& m, Index begin,
+  const auto normalize = [=, &kernels](const Arguments& arguments, Index group, const Moments& m, Index begin,
                                        Index end) {
     const float factor = 1.0F / std::sqrt(static_cast<float>(m.m2 / m.count) + epsilon),
                 mean = static_cast<float>(m.mean);
@@ -98,7 +98,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
                         for (Index group = begin; group < end; ++group) {
                           Moments m;
                           kernels.moments(input<float>(arguments, 0) + group * in_group * inner, in_group * inner, m);
-                          normalise(arguments, group, m, 0, in_group);
+                          normalize(arguments, group, m, 0, in_group);
                         }
                       });
                     });
@@ -127,7 +127,7 @@ Result plans(const op::GroupNorm& op, const Context& context) {
             m.count = total;
           }
           pool->split(in_group, threads, 1,
-                      [&](Index begin, Index end) { normalise(arguments, group, m, begin, end); });
+                      [&](Index begin, Index end) { normalize(arguments, group, m, begin, end); });
         }
       },
       sizeof(Moments) * static_cast<std::size_t>(context.threads));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of `predict`: for each model a bar for each device with its interval, throughput, and which layers decide.
 
-const methodColours = ["#2a78d6", "#1baf7a", "#eda100", "#e34948", "#898781"];
+const methodColors = ["#2a78d6", "#1baf7a", "#eda100", "#e34948", "#898781"];
 const methodNames = ["measured", "database ratio", "wave", "large wave", "no basis"];
 
 function deviceBars(model) {
@@ -18,7 +18,7 @@ function deviceBars(model) {
     methodNames.forEach((name, m) => {
       const ms = row.methods[name]?.time_ms || 0;
       if (!(ms > 0)) return;
-      picture.append(svg("rect", { class: "bar", "data-device": row.device, x: x(from), y, width: Math.max(1, x(from + ms) - x(from)), height: 20, fill: methodColours[m] }, svg("title", {}, `${name}: ${timeText(ms)}`)));
+      picture.append(svg("rect", { class: "bar", "data-device": row.device, x: x(from), y, width: Math.max(1, x(from + ms) - x(from)), height: 20, fill: methodColors[m] }, svg("title", {}, `${name}: ${timeText(ms)}`)));
       from += ms;
     });
     if (row.high_ms > row.low_ms) picture.append(svg("path", { class: "interval", fill: "none", stroke: "currentColor", "stroke-width": 1.5, d: `M${x(row.low_ms)} ${y + 4}v12M${x(row.low_ms)} ${y + 10}H${x(row.high_ms)}M${x(row.high_ms)} ${y + 4}v12` }, svg("title", {}, `90 %: ${timeText(row.low_ms)} to ${timeText(row.high_ms)}`)));
@@ -45,7 +45,7 @@ function targetSection(target) {
 function modelSections(model) {
   return [
     section("Latency by device", "The line is the interval that holds the measured time in nine of ten cases.", deviceBars(model),
-      el("p", { class: "note" }, methodNames.slice(0, 4).map((name, m) => el("span", {}, el("span", { style: `display:inline-block;width:.8em;height:.8em;background:${methodColours[m]}` }), ` ${name}  `)))),
+      el("p", { class: "note" }, methodNames.slice(0, 4).map((name, m) => el("span", {}, el("span", { style: `display:inline-block;width:.8em;height:.8em;background:${methodColors[m]}` }), ` ${name}  `)))),
     table(["device", "time", "90 % interval", "items/s", "price of an hour", "items per cost"],
       model.targets.map((t) => row(t.device, t.total_ms > 0 ? `${t.partial ? "≥ " : ""}${timeText(t.total_ms)}` : "no basis", `${timeText(t.low_ms)} – ${timeText(t.high_ms)}`, rate(t.items_per_s), t.price_per_hour === null ? "–" : String(t.price_per_hour), rate(t.items_per_cost)))),
     ...model.targets.map(targetSection),

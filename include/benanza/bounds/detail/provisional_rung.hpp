@@ -24,7 +24,7 @@ Rung provisional_rung(const SampleTable& table, const RowTimes& times, const std
                       const Sum& sum) {
   Rung rung{.common_rounds = false, .doubt = doubt};
   const Seconds p10 = sum(table.quiet, Figure::bound), median = sum(table.quiet_median, Figure::bound);
-  rung.bound = p10 + (median - p10) * (1 - table.cancelled);
+  rung.bound = p10 + (median - p10) * (1 - table.canceled);
   rung.median = median;
   Seconds below = *rung.bound - std::min(p10, sum(table.quiet_at_least, Figure::bound));
   const Seconds above = sum(table.quiet_at_most, Figure::bound) - p10, in_rounds = sum(table.p10, Figure::bound);

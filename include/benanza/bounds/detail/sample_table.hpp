@@ -71,11 +71,11 @@ struct SampleTable {
   /// On an idle machine, by the quietest session of each row.
   Column quiet{}, quiet_median{}, quiet_at_least{}, quiet_at_most{};
   /// Standard deviation of a sum of independent times, relative to the sum of their standard deviations.
-  double cancelled = 1;
+  double canceled = 1;
 };
 
 /// By rows, since all calls of a row have its time in a round.
-inline double cancelled_share(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times) {
+inline double canceled_share(const LayerGraph& graph, const FormPlan& plan, const RowTimes& times) {
   std::map<const Measurement*, double> calls;
   for (std::size_t i = 0; i < graph.layers.size(); ++i)
     for (const auto& part : plan.parts[i])
@@ -103,7 +103,7 @@ inline SampleTable make_table(const LayerGraph& graph, const FormPlan& bound, co
   table.quiet_median = for_idle(&QuietTime::median);
   table.quiet_at_least = for_idle(&QuietTime::at_least);
   table.quiet_at_most = for_idle(&QuietTime::at_most);
-  table.cancelled = cancelled_share(graph, bound, times);
+  table.canceled = canceled_share(graph, bound, times);
   if (times.rounds().empty()) {
     table.expected = for_expected([](const Measurement& row) { return expected_time(row); });
     table.at_most = for_bound([&](const Measurement& row) { return without_launch(row, times.doubtful(row)); });

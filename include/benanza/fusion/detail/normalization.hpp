@@ -63,13 +63,13 @@ template <class Op>
   const auto* square_op = plain<op::Unary>(&squared);
   const auto* product = plain<op::Binary>(&squared);
   if (!(square_op && square_op->fn == square) && !(product && product->fn == mul && product->same)) return std::nullopt;
-  const TensorId centred = *squared.inputs[0];  // x of RMS norm, x - mean(x) of layer norm
-  TensorId x = centred;
+  const TensorId centered = *squared.inputs[0];  // x of RMS norm, x - mean(x) of layer norm
+  TensorId x = centered;
 
   Chain chain(graph, *square_at);
   chain.take(at);
   bool rms = true;
-  if (const auto minus_at = only_producer(graph, centred)) {
+  if (const auto minus_at = only_producer(graph, centered)) {
     const auto* minus = plain<op::Binary>(&graph.layers[*minus_at]);
     const auto mean_at =
         minus && minus->fn == sub ? only_producer(graph, graph.layers[*minus_at].inputs[1]) : std::nullopt;
@@ -107,8 +107,8 @@ template <class Op>
   }
   if (inverted) chain.take_next();
   const ElementwiseFn scaling = inverted ? mul : div;
-  if (!binary_next(scaling) || other_input(*chain.next(), chain.result()) != centred) return std::nullopt;
-  if (scaling == div && chain.next()->inputs[0] != centred) return std::nullopt;
+  if (!binary_next(scaling) || other_input(*chain.next(), chain.result()) != centered) return std::nullopt;
+  if (scaling == div && chain.next()->inputs[0] != centered) return std::nullopt;
   chain.take_next();
 
   const auto& dims = graph.tensors[x].dims;

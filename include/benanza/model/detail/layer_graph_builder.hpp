@@ -259,7 +259,7 @@ class LayerGraphBuilder {
   /// Layers on a path from a carried value to the same value of the next pass run one pass after the other; the rest of
   /// a body could overlap. If there are several such values, the one with the most work on its paths counts: the paths
   /// of two values overlap like a wavefront, and a value that only feeds another one has no path.
-  void serialise(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips);
+  void serialize(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips);
 
   /// A layer of a body that does not depend on anything that changes does the same in every pass, so once is enough.
   /// Opaque layers may draw random numbers.

@@ -66,7 +66,7 @@ inline void LayerGraphBuilder::loop(const Graph& graph, Scope& scope, const Node
   for (std::size_t i = 0; i < carried && i + out_skip < body.outputs.size(); ++i)
     values.push_back(
         {tensor(body, inner, body.inputs[i + body_skip]), tensor(body, inner, body.outputs[i + out_skip])});
-  serialise(begin, values, node.trip_count.value_or(1));
+  serialize(begin, values, node.trip_count.value_or(1));
   recurrences_.push_back(
       {.begin = begin, .end = result_.layers.size(), .values = values, .passes = node.trip_count.value_or(1)});
   hoist(body, inner, changing_inputs(body, carried, body_skip, out_skip), begin, node.trip_count.value_or(1));
@@ -89,7 +89,7 @@ inline void LayerGraphBuilder::loop(const Graph& graph, Scope& scope, const Node
   }
 }
 
-inline void LayerGraphBuilder::serialise(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips) {
+inline void LayerGraphBuilder::serialize(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips) {
   const std::size_t end = result_.layers.size();
   std::vector<bool> serial(end, false);
   double most = 0;

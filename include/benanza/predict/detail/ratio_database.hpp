@@ -44,7 +44,7 @@ struct NearestRatio {
 
 class RatioDatabase {
  public:
-  static constexpr std::size_t neighbours = 5;
+  static constexpr std::size_t neighbors = 5;
   /// A layer may lie outside the hull of the measured layers by this much, in natural logarithms: for example 5 % in
   /// time.
   static constexpr double hull_tolerance = 0.05;
@@ -81,16 +81,16 @@ class RatioDatabase {
       const auto same = [&](const RatioSample* other) { return other->shape == used[i]->shape; };
       if (std::any_of(nearest.begin(), nearest.end(), same)) continue;
       nearest.push_back(used[i]);
-      if (nearest.size() == neighbours) break;
+      if (nearest.size() == neighbors) break;
     }
-    if (nearest.size() < neighbours)
-      return "fewer than " + std::to_string(neighbours) + " layers of kind " + layer.kind +
+    if (nearest.size() < neighbors)
+      return "fewer than " + std::to_string(neighbors) + " layers of kind " + layer.kind +
              " were measured on both devices";
     if (!detail::within_hull(points, at, hull_tolerance))
       return "outside of what was measured of kind " + layer.kind + " on both devices";
     std::sort(nearest.begin(), nearest.end(), [](const auto* a, const auto* b) { return a->ratio < b->ratio; });
     return NearestRatio{
-        .ratio = nearest[neighbours / 2]->ratio, .lowest = nearest.front()->ratio, .highest = nearest.back()->ratio};
+        .ratio = nearest[neighbors / 2]->ratio, .lowest = nearest.front()->ratio, .highest = nearest.back()->ratio};
   }
 
  private:

@@ -299,8 +299,8 @@ class EagerSaves {
       const Node& node = graph_->nodes[i];
       if (onnx_type(node) != "Mul") continue;
       for (const auto& input : node.inputs)
-        if (const auto normalised = input ? operand_of(*input, "Reshape") : std::nullopt)
-          if (const auto groups = operand_of(*normalised, "InstanceNormalization");
+        if (const auto normalized = input ? operand_of(*input, "Reshape") : std::nullopt)
+          if (const auto groups = operand_of(*normalized, "InstanceNormalization");
               groups && operand_of(*groups, "Reshape"))
             inside_composite_.insert(i);
     }

@@ -82,13 +82,13 @@ class FrozenNormalizations {
         reader(inverted, [&](const Node& node) { return is(node, "Mul") && other(node, inverted); });
     if (scale == nullptr) return std::nullopt;
     const ValueId scaled = *scale->outputs[0];
-    const Node* const centre = reader(scaled, [&](const Node& node) { return is(node, "Mul") && other(node, scaled); });
-    if (centre == nullptr) return std::nullopt;
-    const ValueId moved = *centre->outputs[0];
+    const Node* const center = reader(scaled, [&](const Node& node) { return is(node, "Mul") && other(node, scaled); });
+    if (center == nullptr) return std::nullopt;
+    const ValueId moved = *center->outputs[0];
     const Node* const shift = reader(
         moved, [&](const Node& node) { return is(node, "Sub") && node.inputs[1] == moved && other(node, moved); });
     if (shift == nullptr) return std::nullopt;
-    return std::vector{*other(*scale, inverted), *other(*shift, moved), *other(*centre, scaled), *variance};
+    return std::vector{*other(*scale, inverted), *other(*shift, moved), *other(*center, scaled), *variance};
   }
 
   const Graph* graph_;

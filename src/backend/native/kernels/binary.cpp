@@ -33,7 +33,7 @@ inline F apply(F a, F b) {
 }
 
 template <Fn fn, Form form, bool then_relu = false>
-void vectorised(const void* left, const void* right, void* to, Index n) {
+void vectorized(const void* left, const void* right, void* to, Index n) {
   const auto* a = static_cast<const float*>(left);
   const auto* b = static_cast<const float*>(right);
   auto* y = static_cast<float*>(to);
@@ -67,7 +67,7 @@ void power_of_scalar(const void* left, const void* right, void* to, Index n) {
     for (; i + lanes <= n; i += lanes) store(y + i, sqrt(load(a + i)));
     for (; i < n; ++i) y[i] = __builtin_sqrtf(a[i]);
   } else {
-    vectorised<Fn::pow, Form::scalar_b>(left, right, to, n);
+    vectorized<Fn::pow, Form::scalar_b>(left, right, to, n);
   }
 }
 
@@ -98,15 +98,15 @@ void remainder_of(const void* left, const void* right, void* to, Index n) {
 template <Form form>
 void add_form(BinaryKernel (&table)[elementwise_fns]) {
   const auto set = [&](ElementwiseFn fn, BinaryKernel kernel) { table[static_cast<std::size_t>(fn)] = kernel; };
-  set(Fn::add, vectorised<Fn::add, form>);
-  set(Fn::sub, vectorised<Fn::sub, form>);
-  set(Fn::mul, vectorised<Fn::mul, form>);
-  set(Fn::div, vectorised<Fn::div, form>);
-  set(Fn::max, vectorised<Fn::max, form>);
-  set(Fn::min, vectorised<Fn::min, form>);
-  set(Fn::mod, vectorised<Fn::mod, form>);
-  set(Fn::pow, form == Form::scalar_b ? power_of_scalar : vectorised<Fn::pow, form>);
-  set(Fn::prelu, vectorised<Fn::prelu, form>);
+  set(Fn::add, vectorized<Fn::add, form>);
+  set(Fn::sub, vectorized<Fn::sub, form>);
+  set(Fn::mul, vectorized<Fn::mul, form>);
+  set(Fn::div, vectorized<Fn::div, form>);
+  set(Fn::max, vectorized<Fn::max, form>);
+  set(Fn::min, vectorized<Fn::min, form>);
+  set(Fn::mod, vectorized<Fn::mod, form>);
+  set(Fn::pow, form == Form::scalar_b ? power_of_scalar : vectorized<Fn::pow, form>);
+  set(Fn::prelu, vectorized<Fn::prelu, form>);
   set(Fn::equal, comparison<Fn::equal, form>);
   set(Fn::greater, comparison<Fn::greater, form>);
   set(Fn::greater_or_equal, comparison<Fn::greater_or_equal, form>);
@@ -147,9 +147,9 @@ void add_binary(Kernels& kernels) {
   add_form<Form::vectors>(table[static_cast<std::size_t>(Form::vectors)]);
   add_form<Form::scalar_a>(table[static_cast<std::size_t>(Form::scalar_a)]);
   add_form<Form::scalar_b>(table[static_cast<std::size_t>(Form::scalar_b)]);
-  kernels.add_relu[static_cast<std::size_t>(Form::vectors)] = vectorised<Fn::add, Form::vectors, true>;
-  kernels.add_relu[static_cast<std::size_t>(Form::scalar_a)] = vectorised<Fn::add, Form::scalar_a, true>;
-  kernels.add_relu[static_cast<std::size_t>(Form::scalar_b)] = vectorised<Fn::add, Form::scalar_b, true>;
+  kernels.add_relu[static_cast<std::size_t>(Form::vectors)] = vectorized<Fn::add, Form::vectors, true>;
+  kernels.add_relu[static_cast<std::size_t>(Form::scalar_a)] = vectorized<Fn::add, Form::scalar_a, true>;
+  kernels.add_relu[static_cast<std::size_t>(Form::scalar_b)] = vectorized<Fn::add, Form::scalar_b, true>;
   kernels.affine[0] = affine<false>;
   kernels.affine[1] = affine<true>;
   kernels.affine_scalar[0] = affine_scalar<false>;

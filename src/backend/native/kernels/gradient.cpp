@@ -21,7 +21,7 @@ inline void for_vectors(Index n, Visit visit) {
 /// Blocks keep the float sums short; missing elements of dy are 0.
 void norm_gradient_sums(const float* dy, const float* x, const float* scale, float mean, Index n, double* sums) {
   constexpr Index block = 4096;
-  const F centre = splat(mean);
+  const F center = splat(mean);
   for (Index begin = 0; begin < n; begin += block) {
     const Index some = begin + block < n ? block : n - begin;
     F total[2] = {}, product[2] = {};
@@ -32,7 +32,7 @@ void norm_gradient_sums(const float* dy, const float* x, const float* scale, flo
         F gradient = load(g + i + j * lanes);
         if (s != nullptr) gradient = gradient * load(s + i + j * lanes);
         total[j] += gradient;
-        product[j] += gradient * (load(v + i + j * lanes) - centre);
+        product[j] += gradient * (load(v + i + j * lanes) - center);
       }
     for (; i < some; i += lanes) {
       const Index rest = some - i < lanes ? some - i : lanes;
@@ -40,7 +40,7 @@ void norm_gradient_sums(const float* dy, const float* x, const float* scale, flo
       F gradient = take(g + i);
       if (s != nullptr) gradient = gradient * take(s + i);
       total[0] += gradient;
-      product[0] += gradient * (take(v + i) - centre);
+      product[0] += gradient * (take(v + i) - center);
     }
     sums[0] += sum(total[0] + total[1]);
     sums[1] += sum(product[0] + product[1]);
@@ -56,14 +56,14 @@ void norm_gradient(const float* dy, const float* x, const float* scale, float fa
 
 void norm_gradient_weights(const float* dy, const float* x, float mean, float factor, float* dscale, float* dbias,
                            Index n) {
-  const F centre = splat(mean), f = splat(factor);
+  const F center = splat(mean), f = splat(factor);
   if (dbias == nullptr) {
-    for_vectors(n, [&](auto take, auto put) { put(dscale, take(dscale) + take(dy) * ((take(x) - centre) * f)); });
+    for_vectors(n, [&](auto take, auto put) { put(dscale, take(dscale) + take(dy) * ((take(x) - center) * f)); });
     return;
   }
   for_vectors(n, [&](auto take, auto put) {
     const F gradient = take(dy);
-    put(dscale, take(dscale) + gradient * ((take(x) - centre) * f));
+    put(dscale, take(dscale) + gradient * ((take(x) - center) * f));
     put(dbias, take(dbias) + gradient);
   });
 }

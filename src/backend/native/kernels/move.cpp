@@ -209,7 +209,7 @@ void rotary_halves(const float* x, const float* cosines, const float* sines, flo
   for (Index i = 0; i < pairs; ++i) y[pairs + i] = behind[i] * cosines[i] + x[i] * sines[i];
 }
 /// If there is an angle for each element, the angles are interleaved too.
-void rotary_neighbours(const float* x, const float* cosines, const float* sines, float* y, Index pairs, Index second) {
+void rotary_neighbors(const float* x, const float* cosines, const float* sines, float* y, Index pairs, Index second) {
   const Index step = second + 1;
   for (Index i = 0; i < pairs; ++i) {
     const float a = x[2 * i], b = x[2 * i + 1];
@@ -241,7 +241,7 @@ void add_move(Kernels& kernels) {
   kernels.multiply_add = multiply_add;
   kernels.dot = dot;
   kernels.rotary[0] = rotary_halves;
-  kernels.rotary[1] = rotary_neighbours;
+  kernels.rotary[1] = rotary_neighbors;
   kernels.interpolate = interpolate;
 }
 

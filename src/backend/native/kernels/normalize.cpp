@@ -31,8 +31,8 @@ void moments(const float* x, Index n, Moments& m) {
   for (Index i = 0; i < n; i += block) {
     const Index some = i + block < n ? block : n - i;
     const float mean = sum_of(x + i, some, [](F v) { return v; }) / static_cast<float>(some);
-    const F centre = splat(mean);
-    const float m2 = sum_of(x + i, some, [&](F v) { return (v - centre) * (v - centre); });
+    const F center = splat(mean);
+    const float m2 = sum_of(x + i, some, [&](F v) { return (v - center) * (v - center); });
     const double count = static_cast<double>(some), total = m.count + count, delta = mean - m.mean;
     m.m2 += m2 + delta * delta * m.count * count / total;
     m.mean += delta * count / total;
@@ -41,7 +41,7 @@ void moments(const float* x, Index n, Moments& m) {
 }
 
 /// y = (x - mean) * factor * scale + bias.
-inline void normalise(const float* x, const float* scale, const float* bias, float* y, Index n, float mean,
+inline void normalize(const float* x, const float* scale, const float* bias, float* y, Index n, float mean,
                       float factor) {
   const F m = splat(mean), f = splat(factor);
   const auto at = [&](Index i, Index some, bool whole) {
@@ -67,20 +67,20 @@ void layer_norm(const float* x, const float* scale, const float* bias, float* y,
       Moments m;
       moments(x + r * n, n, m);
       const float variance = static_cast<float>(m.m2 / m.count);
-      normalise(x + r * n, scale, bias, y + r * n, n, static_cast<float>(m.mean),
+      normalize(x + r * n, scale, bias, y + r * n, n, static_cast<float>(m.mean),
                 1.0F / __builtin_sqrtf(variance + epsilon));
       continue;
     }
     const float mean = sum_of(x + r * n, n, [](F v) { return v; }) * reciprocal;
-    const F centre = splat(mean);
-    const float variance = sum_of(x + r * n, n, [&](F v) { return (v - centre) * (v - centre); }) * reciprocal;
-    normalise(x + r * n, scale, bias, y + r * n, n, mean, 1.0F / __builtin_sqrtf(variance + epsilon));
+    const F center = splat(mean);
+    const float variance = sum_of(x + r * n, n, [&](F v) { return (v - center) * (v - center); }) * reciprocal;
+    normalize(x + r * n, scale, bias, y + r * n, n, mean, 1.0F / __builtin_sqrtf(variance + epsilon));
   }
 }
 void rms_norm(const float* x, const float* scale, const float* bias, float* y, Index rows, Index n, float epsilon) {
   for (Index r = 0; r < rows; ++r) {
     const float squares = sum_of(x + r * n, n, [](F v) { return v * v; });
-    normalise(x + r * n, scale, bias, y + r * n, n, 0.0F,
+    normalize(x + r * n, scale, bias, y + r * n, n, 0.0F,
               1.0F / __builtin_sqrtf(squares / static_cast<float>(n) + epsilon));
   }
 }

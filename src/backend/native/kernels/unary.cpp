@@ -50,7 +50,7 @@ inline F apply(F x, [[maybe_unused]] F alpha, [[maybe_unused]] F beta) {
 }
 
 template <Fn fn>
-void vectorised(const void* from, void* to, Index n, float alpha, float beta) {
+void vectorized(const void* from, void* to, Index n, float alpha, float beta) {
   const auto* x = static_cast<const float*>(from);
   auto* y = static_cast<float*>(to);
   const F a = splat(alpha), b = splat(beta);
@@ -71,7 +71,7 @@ template <Fn fn>
 void trigonometric(const void* from, void* to, Index n, float alpha, float beta) {
   const auto* x = static_cast<const float*>(from);
   auto* y = static_cast<float*>(to);
-  vectorised<fn>(from, to, n, alpha, beta);
+  vectorized<fn>(from, to, n, alpha, beta);
   if (x == y) return;
   for (Index i = 0; i < n; i += lanes) {
     const F v = i + lanes <= n ? load(x + i) : load_some(x + i, n - i, 0.0F);
@@ -106,8 +106,8 @@ void predicate(const void* from, void* to, Index n, float, float) {
 }
 
 template <Fn... fns>
-void add_vectorised(UnaryKernel (&table)[elementwise_fns]) {
-  ((table[static_cast<std::size_t>(fns)] = vectorised<fns>), ...);
+void add_vectorized(UnaryKernel (&table)[elementwise_fns]) {
+  ((table[static_cast<std::size_t>(fns)] = vectorized<fns>), ...);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ void add_vectorised(UnaryKernel (&table)[elementwise_fns]) {
 void add_unary(Kernels& kernels) {
   auto& table = kernels.unary[static_cast<std::size_t>(Arithmetic::f32)];
   const auto set = [&](ElementwiseFn fn, UnaryKernel kernel) { table[static_cast<std::size_t>(fn)] = kernel; };
-  add_vectorised<Fn::abs, Fn::ceil, Fn::celu, Fn::clip, Fn::elu, Fn::erf, Fn::exp, Fn::floor, Fn::gelu, Fn::gelu_tanh,
+  add_vectorized<Fn::abs, Fn::ceil, Fn::celu, Fn::clip, Fn::elu, Fn::erf, Fn::exp, Fn::floor, Fn::gelu, Fn::gelu_tanh,
                  Fn::hard_sigmoid, Fn::hard_swish, Fn::leaky_relu, Fn::log, Fn::mish, Fn::neg, Fn::reciprocal, Fn::relu,
                  Fn::round, Fn::selu, Fn::shrink, Fn::sigmoid, Fn::sign, Fn::softplus, Fn::softsign, Fn::sqrt,
                  Fn::square, Fn::swish, Fn::tanh, Fn::thresholded_relu>(table);

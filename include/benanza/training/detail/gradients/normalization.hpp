@@ -64,8 +64,8 @@ inline void mean_variance_gradient(const Node& node, GradientBuilder& at) {
     const auto mean = [&](ValueId id) {
       return at.emit({"ReduceMean"}, {id, at.integers(axes)}, at.value(id).type, kept);
     };
-    const ValueId centred = at.binary("Sub", x, mean(x), x);
-    const ValueId variance = mean(at.binary("Mul", centred, centred, x));
+    const ValueId centered = at.binary("Sub", x, mean(x), x);
+    const ValueId variance = mean(at.binary("Mul", centered, centered, x));
     const ValueId along = at.binary("Mul", y, mean(at.binary("Mul", dy, y, x)), x);
     const ValueId rest = at.binary("Sub", at.binary("Sub", dy, mean(dy), x), along, x);
     return at.binary("Div", rest, at.unary("Sqrt", variance), x);

@@ -5,7 +5,7 @@ namespace {
 
 enum class Norm { batch, layer, local_response };
 
-struct Normalisation {
+struct Normalization {
   const char* signature;
   Work work;
   Norm norm;
@@ -17,7 +17,7 @@ struct Normalisation {
   float beta = 0;
 };
 
-void normalisation(const Normalisation& layer, Offers& offers) {
+void normalization(const Normalization& layer, Offers& offers) {
   constexpr float epsilon = 1e-5F;
   constexpr auto inference = dnnl::prop_kind::forward_inference;
   Dims x = dims(layer.x);
@@ -68,10 +68,10 @@ void normalisation(const Normalisation& layer, Offers& offers) {
   }
 }
 
-constexpr Normalisation normalisations[] = {
+constexpr Normalization normalizations[] = {
     // @rows@
 };
 
 }  // namespace
 
-void add_onednn_normalisation() { add_rows(normalisations, normalisation); }
+void add_onednn_normalization() { add_rows(normalizations, normalization); }

@@ -3,7 +3,7 @@
 
 namespace {
 
-struct Normalisation {
+struct Normalization {
   const char* signature;
   Work work;
   cudnnDataType_t type;
@@ -13,7 +13,7 @@ struct Normalisation {
   List<Step> post{};  // epilogue of batch normalisation
 };
 
-Ready batch_normalisation(const Normalisation& layer, Layout layout, Cache cache) {
+Ready batch_normalization(const Normalization& layer, Layout layout, Cache cache) {
   const auto x_tensor = tensor(layer.type, layer.x, layout);
   // Statistics of f16 and bf16 are f32 (cuDNN, cudnnDeriveBNTensorDescriptor).
   const cudnnDataType_t type_of_statistics = layer.type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
@@ -40,7 +40,7 @@ Ready batch_normalisation(const Normalisation& layer, Layout layout, Cache cache
           .copies = buffers->copies()};
 }
 
-Ready local_response(const Normalisation& layer, Cache cache) {
+Ready local_response(const Normalization& layer, Cache cache) {
   const auto how = own<cudnnLRNDescriptor_t>(cudnnCreateLRNDescriptor, cudnnDestroyLRNDescriptor);
   CHECK_CUDNN(cudnnSetLRNDescriptor(how.get(), layer.size, 1e-4, layer.beta, 1));
   const auto x_tensor = tensor(layer.type, layer.x);
@@ -58,15 +58,15 @@ Ready local_response(const Normalisation& layer, Cache cache) {
           .copies = buffers->copies()};
 }
 
-constexpr Normalisation layers[] = {
+constexpr Normalization layers[] = {
     // @rows@
 };
 
 }  // namespace
 
-void add_cudnn_normalisation() {
+void add_cudnn_normalization() {
   static_cast<void>(cudnn());
-  for (const Normalisation& layer : layers) {
+  for (const Normalization& layer : layers) {
     if (layer.size > 0) {
       add_row("cudnn/lrn:cross_channel,threads=1", layer.signature, layer.work, false,
               [=](Cache cache) { return local_response(layer, cache); });
@@ -74,6 +74,6 @@ void add_cudnn_normalisation() {
     }
     for (const Layout layout : {CUDNN_TENSOR_NCHW, CUDNN_TENSOR_NHWC})
       add_row("cudnn/batch_norm:spatial" + layout_key(layout) + ",threads=1", layer.signature, layer.work, true,
-              [=](Cache cache) { return batch_normalisation(layer, layout, cache); });
+              [=](Cache cache) { return batch_normalization(layer, layout, cache); });
   }
 }

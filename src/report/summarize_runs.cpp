@@ -3,7 +3,7 @@
 
 namespace benanza {
 
-std::vector<RunSummary> summarise_runs(const ResultDatabase& database) {
+std::vector<RunSummary> summarize_runs(const ResultDatabase& database) {
   std::vector<RunSummary> result;
   for (const auto& run : database.runs())
     result.push_back({.name = run.name, .started = run.started, .tool = run.tool, .rows = run.rows.size()});
