@@ -70,7 +70,7 @@ TEST_CASE("sampled indices are distinct, ascending, reproducible and hold both e
   CHECK(reference::sample_indices(9, 1) == std::vector<std::int64_t>{0});
 }
 
-TEST_CASE("of an update, what it writes is checked too") {
+TEST_CASE("what an update writes is checked too") {
   const std::int64_t index = 777'777;
   const std::vector<float> data(2'000'000), updates(2);
   const std::vector<const void*> inputs{data.data(), &index, updates.data()};
@@ -81,7 +81,7 @@ TEST_CASE("of an update, what it writes is checked too") {
   CHECK(std::count(checked.begin(), checked.end(), 1'555'555) == 1);
 }
 
-TEST_CASE("of a recurrence with an initial state, the first step of each direction is checked too") {
+TEST_CASE("the first step of each direction of a recurrence with an initial state is checked too") {
   // y has 1000 steps of 2 directions of 2 units: the backward direction begins at 999 * 4 + 2.
   op::Recurrent layer{.x = {1000, 1, 1}, .hidden = 2, .directions = 2, .initial_state = true};
   const auto checked = reference::checked_indices(layer, {}, 0, 20);

@@ -102,7 +102,7 @@ TEST_CASE("weights of 4 bits without scales and zero points stay as narrow as th
 }
 
 // 8 bits, and 128 as their zero point: 0.5 (1 (130 - 128) + 10 (100 - 128) + 100 (255 - 128)).
-TEST_CASE("weights of 8 bits") {
+TEST_CASE("weights of 8 bits are unpacked") {
   check_packed(
       "m (float[1,16] x) => (float[1,1] y) <uint8[1,1,16] b = {130, 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
       "0, 255}, float[1] s = {0.5}> "
@@ -114,7 +114,7 @@ TEST_CASE("weights of 8 bits") {
 // it is 1 for the first block and 3 for the second. Their scales are 1 and 2. 1 (3 - 2) + 10 (0 - 2) + 100 (1 - 2) +
 // 1000 (2 - 2) + 10^4 (1 - 2) + 2 (10^5 (1 - 2) + 10^6 (3 - 2)) 1 (3 - 1) + 10 (0 - 1) + 100 (1 - 1) + 1000 (2 - 1) +
 // 10^4 (1 - 1) + 2 (10^5 (1 - 3) + 10^6 (3 - 3))
-TEST_CASE("weights of 2 bits") {
+TEST_CASE("weights of 2 bits are unpacked") {
   Values x(32);
   x[0] = 1;
   x[1] = 10;

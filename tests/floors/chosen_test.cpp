@@ -101,7 +101,7 @@ TEST_CASE("an update of the row at a position changes that row", "[floors]") {
   }
 }
 
-TEST_CASE("of experts, the best 2 of 4 for each token count", "[floors]") {
+TEST_CASE("only the best 2 of 4 experts of each token count", "[floors]") {
   // 8 tokens of 16 numbers, 32 in between. TopK looks at each score once.
   constexpr double tokens = 8, chosen = 2, square = 16 * 32;
   constexpr double router = (2 * 16 + 1) * tokens * 4, experts = tokens * chosen * 2 * 2 * square,
@@ -156,7 +156,7 @@ TEST_CASE("of experts, the best 2 of 4 for each token count", "[floors]") {
   }
 }
 
-TEST_CASE("of experts with weights of their own, as many count as each token takes", "[floors]") {
+TEST_CASE("as many experts with weights of their own count as each token takes", "[floors]") {
   // 32 tokens of 16 numbers, 4 experts with 32 numbers in between, of which each token takes 2. All tokens may take the
   // same two. TopK looks at each score once.
   constexpr double tokens = 32, chosen = 2, square = 16 * 32, result = tokens * 16;
@@ -267,7 +267,7 @@ TEST_CASE("of experts with weights of their own, as many count as each token tak
   }
 }
 
-TEST_CASE("of experts whose results are stacked, those count that ranks of scores choose", "[floors]") {
+TEST_CASE("only the experts that ranks of scores choose count if their results are stacked", "[floors]") {
   // 16 tokens of 64 numbers, 4 experts with 64 x 64 weights: one is certain if all tokens choose the same.
   constexpr double tokens = 16 * 64, square = 64 * 64, router = 2 * tokens * 4 + 16 * 4;
   constexpr Least best{router + 2 * tokens * 64, (tokens + 64 * 4 + square) * 4, tokens * 4};

@@ -68,7 +68,7 @@ TEST_CASE("eight equal batches of 16 rows", "[floors]") {
   }
 }
 
-TEST_CASE("of eight equal rows one is searched for its greatest element", "[floors]") {
+TEST_CASE("only one of eight equal rows is searched for its greatest element", "[floors]") {
   check_least(least_layers("(float[1, 64] x) => (int64[8, 1] y) <int64[2] s = {8, 64}> { e = Expand(x, s) "
                            "y = ArgMax<axis = 1>(e) }"),
               {64, row, 8 * 8});
@@ -109,7 +109,7 @@ TEST_CASE("eight equal images", "[floors]") {
   }
 }
 
-TEST_CASE("one cell at all places, with zeros around them", "[floors]") {
+TEST_CASE("one cell at all places with zeros around them has nine different windows", "[floors]") {
   // Three different windows along each axis: the first, the last and those between. In each of them the weights of the
   // cell are added up beforehand: 4 x 4 products.
   check_least(least_layers("(float[1, 4, 1, 1] x) => (float[1, 4, 16, 16] y) <int64[4] s = {1, 4, 16, 16}, "
@@ -132,7 +132,7 @@ TEST_CASE("a pool over a tiled image", "[floors]") {
   }
 }
 
-TEST_CASE("a GatherND that names one row 64 times", "[floors]") {
+TEST_CASE("a row that a GatherND names 64 times is multiplied once", "[floors]") {
   check_least(least_layers("(float[64, 64] x) => (float[64, 64] y) { g = GatherND(x, i) y = MatMul(g, w) }",
                            {{"i", i64, {64, 1}, 8}, {"w", f32, {64, 64}}}),
               {product_row, row + square, square});
@@ -265,7 +265,7 @@ TEST_CASE("channels with copies beside channels without", "[floors]") {
   }
 }
 
-TEST_CASE("copies side by side that are moved before a product", "[floors]") {
+TEST_CASE("copies side by side stay copies if they are moved before a product", "[floors]") {
   // Half a row of the product: 32 of the 64 columns.
   constexpr double half = product_row / 2;
   const std::vector<Stored> weights{{"w", f32, {64, 64}}};
@@ -316,7 +316,7 @@ TEST_CASE("copies side by side that are moved before a product", "[floors]") {
   }
 }
 
-TEST_CASE("all pairs of 128 rows of four columns and 128 others", "[floors]") {
+TEST_CASE("all pairs of 128 rows of four columns and 128 others multiply each row once", "[floors]") {
   // Each row is multiplied by 4 x 4 weights once, in one of 16,384 rows.
   const std::string head =
       "<int64[3] s = {128, 128, 4}, int64[2] r = {16384, 4}, int64[2] n = {128, 1}, int64[3] q = {128, 128, 8}> { "
@@ -354,14 +354,14 @@ TEST_CASE("few positions of a long axis differ from the others", "[floors]") {
   }
 }
 
-TEST_CASE("a mean over an image and the zeros around it", "[floors]") {
+TEST_CASE("a mean over an image and the zeros around it adds up the image alone", "[floors]") {
   // It adds the 8 x 8 elements of each of 4 channels.
   check_least(least_layers("(float[1, 4, 8, 8] x) => (float[1, 4, 1, 1] y) <int64[8] p = {0, 0, 8, 8, 0, 0, 8, 8}> { "
                            "q = Pad(x, p) y = GlobalAveragePool(q) }"),
               {4 * 64, 4 * 64 * 4, 4 * 4});
 }
 
-TEST_CASE("a Pad that cuts rows off in front and shows the last one again behind", "[floors]") {
+TEST_CASE("a Pad may cut off rows in front and show the last one again behind", "[floors]") {
   check_least(least_layers("(float[8, 64] x) => (float[9, 64] y) <int64[4] p = {-2, 0, 3, 0}> { "
                            "q = Pad<mode = \"edge\">(x, p) y = MatMul(q, w) }",
                            {{"w", f32, {64, 64}}}),

@@ -174,7 +174,7 @@ TEST_CASE("an update in place costs what it writes", "[floors]") {
   CHECK(model.single.layers[0].needed.written.value == 64 * 4);
 }
 
-TEST_CASE("of the two operands of a Where only the smaller one is certain to be read", "[floors]") {
+TEST_CASE("only the smaller one of the two operands of a Where is certain to be read", "[floors]") {
   const auto model =
       layers_of("g (bool[1] c, float[1] x, float[64000] z) => (float[64000] y) { y = Where(c, x, z) }", {});
   CHECK(model.single.model_reads.value == 1 + 4);

@@ -28,7 +28,7 @@ TEST_CASE("com.microsoft's products count their arithmetic", "[floors]") {
   }
 }
 
-TEST_CASE("of com.microsoft's products the rows and columns count that are read", "[floors]") {
+TEST_CASE("only the rows and columns of com.microsoft's products that are read count", "[floors]") {
   constexpr double row = 64 * 4;
   SECTION("TransposeMatMul: one row of 16") {
     check_least(least_layers(R"((float[16, 64] x) => (float[1, 64] y) <int64[1] i = {3}> {
@@ -45,7 +45,7 @@ TEST_CASE("of com.microsoft's products the rows and columns count that are read"
   }
 }
 
-TEST_CASE("of com.microsoft's layers in 8 bits those rows count that are read", "[floors]") {
+TEST_CASE("only the rows of com.microsoft's 8-bit layers that are read count", "[floors]") {
   // The rows are bytes; a scale has 4 bytes, a zero point 1.
   const auto rows = [](const std::string& inputs, const std::string& y, const std::string& nodes) {
     return least_layers(
@@ -180,7 +180,7 @@ TEST_CASE("com.microsoft's attention counts its arithmetic", "[floors]") {
   }
 }
 
-TEST_CASE("of what data choose in ONNX Runtime's own nodes the certain part counts", "[floors]") {
+TEST_CASE("only the certain part of what data choose in ONNX Runtime's own nodes counts", "[floors]") {
   constexpr double row = 64 * 4;
   SECTION("GatherBlockQuantized: one row of 64 numbers of 4 bits and of its two scales") {
     check_least(least_layers(R"((int64[16] i) => (float[16, 64] y) {
@@ -213,7 +213,7 @@ TEST_CASE("of what data choose in ONNX Runtime's own nodes the certain part coun
   }
 }
 
-TEST_CASE("of layers whose channels lie last the places and channels count that are read", "[floors]") {
+TEST_CASE("only the places and channels that are read count in layers whose channels lie last", "[floors]") {
   const auto part = [](const std::string& x, const std::string& y, const std::string& node, std::int64_t kept,
                        std::int64_t axis, const std::vector<Stored>& tensors = {}, const std::string& type = "float") {
     return least_layers("(" + type + "[" + x + "] x) => (" + type + "[" + y +
@@ -249,7 +249,7 @@ TEST_CASE("of layers whose channels lie last the places and channels count that 
   }
 }
 
-TEST_CASE("of the angles of positions that data give one row is certain", "[floors]") {
+TEST_CASE("one row of the angles is certain if data give the positions", "[floors]") {
   // 16 tokens of two heads of depth 64: 3 operations per element.
   constexpr double flops = 3 * 16 * 128, x = 16 * 128 * 4, angles = 32 * 4;
   const std::vector<Stored> tables{{"c", f32, {4096, 32}}, {"s", f32, {4096, 32}}};

@@ -47,7 +47,7 @@ ModelLayers product_read_by(const std::string& results, const std::string& const
 
 }  // namespace
 
-TEST_CASE("of logits the last token's alone are computed", "[floors]") {
+TEST_CASE("only the last token's logits are computed", "[floors]") {
   // 256 tokens of 64 numbers, 1,000 words: one row of x, all weights. The index is in the program.
   const double flops = 2.0 * 64 * 1000, reads = 64 * 4 + 64 * 1000 * 4;
   const std::string head = "(float[256, 64] x, float[64, 1000] w) => (float[";
@@ -71,7 +71,7 @@ TEST_CASE("of logits the last token's alone are computed", "[floors]") {
   }
 }
 
-TEST_CASE("of 197 tokens the first is a class", "[floors]") {
+TEST_CASE("only the first of 197 tokens is a class", "[floors]") {
   const std::string part = "<int64[1] from = {0}, int64[1] to = {1}, int64[1] axis = {1}>";
   SECTION("two products") {
     // One row each: 32 x 48 and 48 x 16.
@@ -156,7 +156,7 @@ TEST_CASE("readers of different parts add up", "[floors]") {
   }
 }
 
-TEST_CASE("of tensors that are joined those are read that are needed", "[floors]") {
+TEST_CASE("only the needed ones of tensors that are joined are read", "[floors]") {
   // Eight columns of x and none of z; four of x and two of z.
   const std::string head = "(float[16, 8] x, float[16, 64] z) => (float[16, ";
   const auto joined = [&](const std::string& columns, const std::string& from, const std::string& to) {

@@ -218,7 +218,7 @@ TEST_CASE("an operand that gives a shape or a type is not computed", "[floors]")
               {0, 0, 64 * 64});
 }
 
-TEST_CASE("sums of what comes before", "[floors]") {
+TEST_CASE("a cumulative sum needs only what comes before", "[floors]") {
   const auto first_of = [](const std::string& attributes, const std::string& count) {
     return least_layers("(float[64, 64] x) => (float[" + count + ", 64] y) <int64[1] a = {0}, int64[1] b = {" + count +
                         "}, int64 k = {0}> { v = CumSum" + attributes + "(x, k) y = Slice(v, a, b) }");

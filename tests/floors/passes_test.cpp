@@ -22,7 +22,7 @@ TEST_CASE("what each pass hands on as it is does not change", "[floors]") {
               {2 * 64 * macs + 50 * 2 * macs, row + square, row});
 }
 
-TEST_CASE("of what a loop collects the passes count that are read", "[floors]") {
+TEST_CASE("only the passes whose results are read count in what a loop collects", "[floors]") {
   const std::string loop = R"( h, s = Loop (n, "", x) <body = b (int64 i, bool go, float[1, 64] h) =>
       (bool on, float[1, 64] h2, float[1, 1000] e) { on = Identity(go) h2 = Relu(h) e = MatMul(h2, w) }> )";
   SECTION("the last one: 50 maxima, one product") {
@@ -282,7 +282,7 @@ TEST_CASE("steps behind the end of each sequence are neither read nor computed",
   }
 }
 
-TEST_CASE("of the last step those units count that are read", "[floors]") {
+TEST_CASE("the last step counts only the units that are read", "[floors]") {
   const auto first_unit = [](const std::string& steps, const std::string& node, std::int64_t gates,
                              const std::string& inputs = "") {
     return least_layers("(float[" + steps + ", 1, 64] x" + inputs +
@@ -364,7 +364,7 @@ TEST_CASE("a loop whose condition turns false in the first pass has one", "[floo
   check_least(model, {2 * macs, row + square, row});
 }
 
-TEST_CASE("of what lies before an If that counts which both branches need", "[floors]") {
+TEST_CASE("only what both branches of an If need counts among the nodes before it", "[floors]") {
   // Both branches are layers here, only one of which runs: 64 maxima each.
   const auto chosen = [](const std::string& other) {
     return least_layers(R"((float[1, 64] x, bool c) => (float[1, 64] y) { m = MatMul(x, w)

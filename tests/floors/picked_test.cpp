@@ -49,7 +49,7 @@ TEST_CASE("indices of the file need the places that they name", "[floors]") {
   }
 }
 
-TEST_CASE("of places that data choose one is certain", "[floors]") {
+TEST_CASE("one of the places that data choose is certain", "[floors]") {
   check_least(least_layers("(float[1000, 64] x, int64[512, 1] i) => (float[512, 64] y) { y = GatherND(x, i) }"),
               {0, 512 * 8 + row, 512 * row});
   // One element is certain in each column.
@@ -81,7 +81,7 @@ TEST_CASE("operands that change nothing are not read", "[floors]") {
   }
 }
 
-TEST_CASE("of a sequence the tensors count that are taken out of it", "[floors]") {
+TEST_CASE("only the tensors that are taken out of a sequence count", "[floors]") {
   const std::string head = "(float[64, 64] x, float[64, 64] w) => ";
   SECTION("the first: 64 x 64 maxima") {
     const auto model = least_layers(head + R"((float[64, 64] y) <int64 i = {0}> {
@@ -245,7 +245,7 @@ TEST_CASE("rows of zeros make rows of zeros, and add nothing to a sum", "[floors
   }
 }
 
-TEST_CASE("of tables of com.microsoft's layers the rows count that are certain", "[floors]") {
+TEST_CASE("only the certain rows of the tables of com.microsoft's layers count", "[floors]") {
   SECTION("embeddings: one word, one segment, 128 positions") {
     const auto model = least_layers(
         R"((int32[1, 128] i, int32[1, 128] s) => (float[1, 128, 64] y) {

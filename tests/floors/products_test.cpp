@@ -99,7 +99,7 @@ TEST_CASE("an EyeLike is a diagonal", "[floors]") {
       {2 * 64 * 16, 64 * 16 * 4, 64 * 16 * 4});
 }
 
-TEST_CASE("of equal elements a reduction looks at one", "[floors]") {
+TEST_CASE("a reduction looks at one of several equal elements", "[floors]") {
   const auto expanded = [](const std::string& reduction) {
     return least_layers(
         "(float[64, 1] x) => (float[64] y) <int64[2] s = {64, 1000}, int64[1] a = {1}> { e = Expand(x, s) " +

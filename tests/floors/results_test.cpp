@@ -56,7 +56,7 @@ TEST_CASE("a choice between a tensor and itself", "[floors]") {
   }
 }
 
-TEST_CASE("of attention the new caches alone are read", "[floors]") {
+TEST_CASE("attention of which only the new caches are read computes no scores", "[floors]") {
   // 48 tokens of two heads are in the caches, 16 come with the call. The new caches hold inputs unchanged.
   const std::string caches =
       "(float[1, 2, 16, 64] x, float[1, 2, 16, 64] o, float[1, 2, 16, 64] v, "

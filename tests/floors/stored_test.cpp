@@ -118,7 +118,7 @@ TEST_CASE("a weight that two nodes unpack is read once", "[floors]") {
               {2 * 16 * 64 * 64, 16 * 64 * 4 + 64 * 32 + 64 * 4, 16 * 64 * 4});
 }
 
-TEST_CASE("of a weight no more than a part is read where a part is taken", "[floors]") {
+TEST_CASE("only the part of a weight that is taken is read", "[floors]") {
   SECTION("a half of f16 behind a Cast") {
     check_least(least_layers(R"((float[1, 512] x) => (float[1, 128] y)
         <int64[1] a = {0}, int64[1] b = {128}, int64[1] axis = {1}> {

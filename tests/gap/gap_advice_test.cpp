@@ -84,7 +84,7 @@ TEST_CASE("computing what is read alone saves its share of the engine's time, do
   CHECK(advice_of(12).gain.value == Approx(12 * us - (256 + 256 * 256 + 256) * 4 / 1e12));
 }
 
-TEST_CASE("no advice of dead work where all that is computed is read") {
+TEST_CASE("dead work is no advice where all that is computed is read") {
   const Case c = three_layers();
   CHECK_FALSE(find(compare(c.analysis, c.model, usual()), Change::dead_work));
 }

@@ -49,7 +49,7 @@ void check_backend(const Gap& gap) {
 
 }  // namespace
 
-TEST_CASE("OpenVINO: oneDNN's kernels are known by family and instruction set") {
+TEST_CASE("oneDNN's kernels in OpenVINO are known by family and instruction set") {
   const Case c = with_onednn();
   struct Named {
     const char* algorithm;
@@ -73,7 +73,7 @@ TEST_CASE("OpenVINO: oneDNN's kernels are known by family and instruction set") 
   }
 }
 
-TEST_CASE("OpenVINO: what oneDNN does not run says nothing of oneDNN") {
+TEST_CASE("what oneDNN does not run in OpenVINO says nothing of oneDNN") {
   const Case c = with_onednn();
   for (const char* algorithm : {"ref_any_f32", "gemm_mlas_f32", "undef"}) {
     INFO(algorithm);
@@ -83,7 +83,7 @@ TEST_CASE("OpenVINO: what oneDNN does not run says nothing of oneDNN") {
   }
 }
 
-TEST_CASE("oneDNN: its log names implementations as its plans do") {
+TEST_CASE("oneDNN's log names implementations as its plans do") {
   const Gap gap = gap_of(with_onednn(), "onednn",
                          {by("onednn cpu", "jit:avx512_core", record("convolution +eltwise_relu", 135)),
                           by("onednn cpu", "jit:avx512_core", record("softmax", 30))});
@@ -92,7 +92,7 @@ TEST_CASE("oneDNN: its log names implementations as its plans do") {
   CHECK(gap.algorithms[0].chosen_time->value == Approx(130 * us));
 }
 
-TEST_CASE("PyTorch: its convolutions run oneDNN's kernels where they say so") {
+TEST_CASE("PyTorch's convolutions run oneDNN's kernels where they say so") {
   const Case c = with_onednn();
   std::vector<ProfileRecord> records{record("aten::conv2d", 140), record("aten::mkldnn_convolution", 130),
                                      record("aten::relu", 25), record("aten::softmax", 30)};
@@ -102,14 +102,14 @@ TEST_CASE("PyTorch: its convolutions run oneDNN's kernels where they say so") {
   CHECK(gap_of(c, "pytorch", records).backends.empty());
 }
 
-TEST_CASE("ONNX Runtime: the CPU provider's kernels are its own, the Dnnl provider's are oneDNN's") {
+TEST_CASE("ONNX Runtime's CPU provider has kernels of its own, the Dnnl provider has oneDNN's") {
   const Case c = with_onednn();
   CHECK(
       gap_of(c, "onnxruntime", {by("CPUExecutionProvider", "", record("Conv_0", 125, "FusedConv"))}).backends.empty());
   check_backend(gap_of(c, "onnxruntime", {by("DnnlExecutionProvider", "", record("Conv_0", 125, "FusedConv"))}));
 }
 
-TEST_CASE("TensorRT: kernels with cuDNN's names are its own") {
+TEST_CASE("kernels of TensorRT with cuDNN's names are its own") {
   const Case plain = three_layers();
   Measurement row;
   row.backend = "cudnn";

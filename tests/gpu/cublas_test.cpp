@@ -70,7 +70,7 @@ TEST_CASE("with channels last it is one product of all images, whose biases lie 
   CHECK(problem.turned_y.columns == 49);
 }
 
-TEST_CASE("the types of products: f32 is strict, tf32 is not, 16-bit types are summed in f32") {
+TEST_CASE("products of f32 are strict, those of tf32 are not, and 16-bit types are summed in f32") {
   const auto of = [](DataType type) { return cublas::arithmetic(type, type).value(); };
   CHECK(of(DataType::f32).compute == CUBLAS_COMPUTE_32F);
   CHECK(of(DataType::tf32).compute == CUBLAS_COMPUTE_32F_FAST_TF32);
@@ -83,7 +83,7 @@ TEST_CASE("the types of products: f32 is strict, tf32 is not, 16-bit types are s
 
 // cuBLAS documentation, cublasLtMatmul, table of supported types: for 8-bit integers the scale is i32 if the result is
 // i32, and f32 if it is i8; for two E4M3 with a result of E4M3, c and the bias are bf16 or f16.
-TEST_CASE("products of 8 bits: sums of 32 bits, both operands along k") {
+TEST_CASE("products of 8 bits have sums of 32 bits, and both operands lie along k") {
   const auto sums = cublas::arithmetic(DataType::i8, DataType::i32).value();
   CHECK(sums.compute == CUBLAS_COMPUTE_32I);
   CHECK(sums.scale == CUDA_R_32I);
@@ -120,7 +120,7 @@ TEST_CASE("cuBLASLt's GELU is the approximation by tanh; an exact one is not amo
   CHECK(std::holds_alternative<std::string>(cublas::lt_epilogue({bias, ElementwiseFn::gelu}, 2)));
 }
 
-TEST_CASE("attention by its parts: query heads that share a key head are rows of one product") {
+TEST_CASE("query heads that share a key head are rows of one product in attention by its parts") {
   // Two entries of 8 query heads on 2 key heads: 4 heads of 5 queries each are 20 rows.
   const auto parts = std::get<cublas::AttentionParts>(cublas::describe(
       op::Attention{.q = {2, 8, 5, 16}, .k = {2, 2, 7, 16}, .v = {2, 2, 7, 24}, .mask = {1, 1, 5, 7}}));
@@ -146,7 +146,7 @@ TEST_CASE("attention by its parts: query heads that share a key head are rows of
   CHECK(turned.scores.ldb == 7);
 }
 
-TEST_CASE("attention by its parts on operands that lie tokens first: from token to token all heads") {
+TEST_CASE("attention by its parts steps over all heads from token to token if operands lie tokens first") {
   op::Attention op{.q = {1, 3, 5, 16}, .k = {1, 3, 7, 16}, .v = {1, 3, 7, 24}};
   op.q_tokens_first = op.k_tokens_first = op.v_tokens_first = op.y_tokens_first = true;
   const auto parts = std::get<cublas::AttentionParts>(cublas::describe(op));

@@ -34,7 +34,7 @@ TEST_CASE("cuDNN's output shapes of convolutions are ours") {
   CHECK_FALSE(output_of(op::Conv{.x = {1, 8, 20, 20}, .w = {8, 8, 3, 3}, .pads = {0, 0, 1, 1}}));
 }
 
-TEST_CASE("the types of cuDNN's calls: f32 is strict, tf32 is not, 16-bit types are summed in f32") {
+TEST_CASE("cuDNN's calls in f32 are strict, those in tf32 are not, and 16-bit types are summed in f32") {
   CHECK(cudnn::arithmetic(DataType::f32)->math == CUDNN_FMA_MATH);
   CHECK(cudnn::arithmetic(DataType::tf32)->stored == CUDNN_DATA_FLOAT);
   CHECK(cudnn::arithmetic(DataType::tf32)->math == CUDNN_TENSOR_OP_MATH);
@@ -59,7 +59,7 @@ TEST_CASE("activations do not propagate NaN, or cuDNN fuses none of them into a 
   }
 }
 
-TEST_CASE("strides of tensors whose channels lie closest") {
+TEST_CASE("strides describe tensors whose channels lie closest") {
   // N C H W = 2 3 4 5 as N H W C: 60, 1, 15, 3.
   CHECK(cudnn::packed_strides({2, 3, 4, 5}, cudnn::Order::nhwc) == TensorShape{60, 1, 15, 3});
   CHECK(cudnn::packed_strides({2, 3, 4, 5}) == TensorShape{60, 20, 5, 1});

@@ -136,7 +136,7 @@ TEST_CASE("A constant of a body keeps its shape at another batch, whatever a val
   CHECK(value_named(graph, "z").dims == Dims{3, 6});
 }
 
-TEST_CASE("Of two shapes that a frozen Reshape may have, the product that follows decides", "[onnx]") {
+TEST_CASE("The product that follows decides between two shapes that a frozen Reshape may have", "[onnx]") {
   // 6 rows of (batch, 2 heads, 2) become rows of 4 for a product with 4 x 5: 6 * batch rows, never 4 * batch columns.
   const Graph graph = import_text(
       "g (float[1, 6, 4] x) => (float[1] y) <float[4, 5] w = {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}> {"

@@ -181,7 +181,7 @@ TEST_CASE("sums, movements and factors of ONNX Runtime's training graphs are ONN
                        "db = ReduceSum<keepdims = 0>(dy, ab) }") == Texts{"Reduce/f32/fn=sum/x=4x10/axes=0"});
 }
 
-TEST_CASE("a convolutional network's training graph that ONNX Runtime wrote", "[onnx]") {
+TEST_CASE("a convolutional network's training graph that ONNX Runtime wrote is read", "[onnx]") {
   const Written made = written("convolutions_cross_entropy");
   CHECK(made.opaque.empty());
   CHECK(made.gradients ==
@@ -197,7 +197,7 @@ TEST_CASE("a convolutional network's training graph that ONNX Runtime wrote", "[
   CHECK(made.convolution_gradient_flops == 2.0 * (2 * 8 * 3 * 46 * 46 + 2 * (2 * 16 * 8 * 11 * 11)));
 }
 
-TEST_CASE("a transformer's training graph that ONNX Runtime wrote for any batch and length", "[onnx]") {
+TEST_CASE("a transformer's training graph that ONNX Runtime wrote for any batch and length is read", "[onnx]") {
   const Written made = written("transformer_mse", {.batch = 2, .dims = {{"length", 6}, {"rows_of_all", 12}}});
   CHECK(made.opaque.empty());
   CHECK(made.gradients == std::set<std::string>{"GatherGradient/f32/x=1x20x8/indices=12",
@@ -207,7 +207,7 @@ TEST_CASE("a transformer's training graph that ONNX Runtime wrote for any batch 
   CHECK(made.macs == 3 * (12 * (8 * 24 + 8 * 8 + 8 * 32 + 32 * 8 + 8 * 20) + 2 * 4 * 6 * 6 * 4));
 }
 
-TEST_CASE("a training graph with resized and joined feature maps that ONNX Runtime wrote", "[onnx]") {
+TEST_CASE("a training graph with resized and joined feature maps that ONNX Runtime wrote is read", "[onnx]") {
   const Written made = written("pyramid_mse");
   CHECK(made.opaque.empty());
   CHECK(made.gradients ==

@@ -104,7 +104,7 @@ TEST_CASE("Half precision in NHWC is seen in type, layout and math of the calls"
   CHECK(count(made, "cudnnConvolutionForward") == 53);
 }
 
-TEST_CASE("A cuBLAS log: products in row-major terms, without what autotuning called") {
+TEST_CASE("A cuBLAS log gives products in row-major terms, without what autotuning called") {
   const auto mnist = read(data2019::file("mxnet_b1_MNIST.cublas.log.gz"));
   CHECK(mnist.format == "cuBLAS API log");
   CHECK(count(mnist, "cublasSgemm_v2") == 3);
@@ -190,7 +190,7 @@ TEST_CASE("A record that is cut off is left out and named; a log without its beg
   CHECK_THROWS_WITH(read_text(folder, pool_record("1").substr(60) + whole), Catch::Contains("beginning is cut off"));
 }
 
-TEST_CASE("cuDNN 9: the engine of a plan, printed with the call or set before it") {
+TEST_CASE("The engine of a plan of cuDNN 9 is printed with the call or set before it") {
   const Folder folder;
   const std::string trailer =
       "i! Time: 2026-01-01T00:00:00.000000 (0d+0h+0m+0s since start)\n"
@@ -239,7 +239,7 @@ TEST_CASE("cuDNN 9: the engine of a plan, printed with the call or set before it
   CHECK(printed.calls[0].signature == "Conv/f16/x=8x64x56x56/w=64x64x3x3/pads=1x1x1x1");
 }
 
-TEST_CASE("A log without trailers, and the front end's plans") {
+TEST_CASE("A log without trailers is read, and so are the front end's plans") {
   const Folder folder;
   const std::string call =
       "I! CuDNN (v91002 17) function cudnnConvolutionForward() called:\n"
@@ -258,7 +258,7 @@ TEST_CASE("A log without trailers, and the front end's plans") {
   CHECK(frontend.calls[0].algorithm == "eng14_k2=2_k3=0");
 }
 
-TEST_CASE("A cuBLASLt log: one line a product, column-major, with its epilogue and algorithm") {
+TEST_CASE("A cuBLASLt log has one line a product, column-major, with its epilogue and algorithm") {
   const Folder folder;
   const auto made = read_text(folder, gemm_line(1024, 32, 2048) + gemm_line(64, 32, 1024) + gemm_line(1024, 32, 2048) +
                                           gemm_line(64, 32, 1024));

@@ -5,7 +5,7 @@
 
 using namespace benanza;
 
-TEST_CASE("What a database saves: unique layers and their time, by hand") {
+TEST_CASE("A database saves the time of the layers that it knows") {
   const CountedLayers first{{"a", {.count = 3, .time = Seconds{2}}}, {"b", {.count = 1, .time = Seconds{5}}}};
   const CountedLayers second{{"b", {.count = 2, .time = Seconds{5}}}, {"c", {.count = 1}}};
   CountedLayers both = first;
@@ -21,7 +21,7 @@ TEST_CASE("What a database saves: unique layers and their time, by hand") {
   CHECK(made.added_time().value == 5);
 }
 
-TEST_CASE("What measuring a row took: its timed calls and its preparation") {
+TEST_CASE("Measuring a row took its timed calls and its preparation") {
   Measurement row{.samples = 4, .calls_per_sample = 10, .median = Seconds{0.5}, .preparation = Seconds{3}};
   row.rounds_s = {0.5, 0.5};
   CHECK(measuring_time(row).value == 10 * (4 + 2) * 0.5 + 3);

@@ -50,7 +50,7 @@ constexpr auto all = [](const ProfileRecord&) { return true; };
 
 }  // namespace
 
-TEST_CASE("ONNX Runtime's MNIST: sixteen kernels a pass, 0.0463 ms of them") {
+TEST_CASE("ONNX Runtime's MNIST has sixteen kernels a pass, which take 0.0463 ms") {
   const auto made = read("onnxruntime_b1_MNIST.nsys.sqlite.gz");
   CHECK(made.engine == "onnxruntime");
   CHECK(made.device == "Tesla V100-SXM2-16GB");
@@ -113,7 +113,7 @@ TEST_CASE("The half-precision run spends 0.44 % of its kernels' time on tensor c
   CHECK(report::on_tensor_cores({.name = "elementwise", .activity = Activity::kernel}) == std::optional(false));
 }
 
-TEST_CASE("Passes of a small model: 28 kernels, ten of them") {
+TEST_CASE("Each of ten passes of a small model has 28 kernels") {
   const auto made = read("mxnet_b1_MNIST.nsys.sqlite.gz");
   CHECK(kernels(made) == 28);
   CHECK(made.latencies.size() + static_cast<std::size_t>(made.warm_ups) == 10);

@@ -103,7 +103,7 @@ TEST_CASE("V100 to T4 at batch 32: the formula gives what was predicted with it 
   CHECK(seen == predicted_and_measured_ms.size());
 }
 
-TEST_CASE("totals of models over ordered pairs of GPUs: the database is best, and better than bandwidths alone") {
+TEST_CASE("the database predicts totals of models over ordered pairs of GPUs best, and better than bandwidths alone") {
   std::printf("mean error of model totals over ordered pairs of V100, T4, TITAN Xp and K80, 29 models\n");
   std::printf("%8s %16s %12s %16s %10s\n", "batch", "bandwidth ratio", "large wave", "database ratio", "refused");
   for (const auto batch : batches) {

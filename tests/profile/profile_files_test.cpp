@@ -27,7 +27,7 @@ const ProfileOptions all_passes{.warm_ups = 0};
 
 }  // namespace
 
-TEST_CASE("ONNX Runtime's profile of MNIST") {
+TEST_CASE("ONNX Runtime's profile of MNIST is read") {
   const auto profile = read(data("onnxruntime_mnist.json.gz"));
   CHECK(profile.warm_ups == 1);
   CHECK(microseconds(profile.latencies) == std::vector<double>{119, 102, 106, 94, 126, 172, 2413, 107, 135, 90, 97});
@@ -47,7 +47,7 @@ TEST_CASE("ONNX Runtime's profile of MNIST") {
   CHECK(profile.warnings.empty());
 }
 
-TEST_CASE("ONNX Runtime's profile of SqueezeNet") {
+TEST_CASE("ONNX Runtime's profile of SqueezeNet is read") {
   const auto profile = read(data("onnxruntime_squeezenet.json.gz"), all_passes);
   CHECK(profile.threads == 2);
   CHECK(microseconds(profile.latencies) == std::vector<double>{71681, 47436, 56832, 24220, 44619});
@@ -76,7 +76,7 @@ TEST_CASE("ONNX Runtime's profile of a loop has the nodes of its body inside it"
   CHECK(inside == Approx(939));
 }
 
-TEST_CASE("PyTorch's trace of a small network") {
+TEST_CASE("PyTorch's trace of a small network is read") {
   const auto profile = read(data("kineto_cpu.json.gz"), all_passes);
   CHECK(microseconds(profile.latencies) ==
         std::vector<double>{135857.115, 115924.153, 123883.429, 119870.193, 131880.998});
@@ -96,7 +96,7 @@ TEST_CASE("PyTorch's trace of a small network") {
   CHECK(profile.warnings.empty());
 }
 
-TEST_CASE("oneDNN's log of six primitives, with and without timestamps") {
+TEST_CASE("oneDNN's log of six primitives is read with and without timestamps") {
   const auto plain = read(data("onednn_3.2.log")), stamped = read(data("onednn_3.2_timestamps.log"));
   for (const auto* profile : {&plain, &stamped}) {
     CAPTURE(profile->files);
@@ -126,7 +126,7 @@ TEST_CASE("oneDNN's log of six primitives, with and without timestamps") {
   CHECK(sum_of_pass(stamped, 1) == Approx(0.04833981));
 }
 
-TEST_CASE("OpenVINO's counters of MNIST") {
+TEST_CASE("OpenVINO's counters of MNIST are read") {
   const auto average = read(data("openvino_average.csv")), sorted = read(data("openvino_sorted.csv"));
   REQUIRE(average.records.size() == 6);
   CHECK(average.records[0].name == "Convolution28");

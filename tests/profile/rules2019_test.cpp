@@ -114,7 +114,7 @@ TEST_CASE("Layers without a row are named and not summed") {
   CHECK(ms(made, RungName::library) < reference_ms(made, "printed_total"));
 }
 
-TEST_CASE("Of a table of many models and GPUs the rows of one model on one GPU are taken") {
+TEST_CASE("Only the rows of one model on one GPU are taken from a table of many") {
   CHECK_THROWS_WITH(data2019::results("layers_b1.csv.gz"), Catch::Contains("--device"));
   const auto results = data2019::results("layers_b1.csv.gz", "Tesla_V100-SXM2-16GB");
   for (const std::string model : {"BVLC_GoogleNet", "ResNet101-v1", "ResNet152-v1"}) {

@@ -111,7 +111,7 @@ TEST_CASE("A latency far below every bound is not one of the model") {
   CHECK(make_study({with_floor}, {latency("a", "x", 2.9)}).rows[0].doubt == "below the model floor");
 }
 
-TEST_CASE("Of several latencies of one framework the first counts in means, and what two files have alike is one") {
+TEST_CASE("The first of several latencies of one framework counts in means, and what two files have alike is one") {
   const Study study =
       make_study({account("a", 4, 2)}, {latency("a", "mxnet", 8), latency("a", "mxnet", 8), latency("a", "mxnet", 16)});
   REQUIRE(study.rows.size() == 2);

@@ -537,7 +537,7 @@ TEST_CASE("a size that only data tells makes every bound partial") {
   CHECK(ms(a[RungName::library]) == Approx(0.014));  // and 1000 floats read at 1 GB/s: 4 us
 }
 
-TEST_CASE("of an If the cheaper branch is the bound, both are shown") {
+TEST_CASE("the cheaper branch of an If is the bound, and both are shown") {
   GraphBuilder g;
   const auto x = g.input({10, 100});
   GraphBuilder yes("then_branch"), no("else_branch");

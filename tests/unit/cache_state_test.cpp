@@ -116,7 +116,7 @@ TEST_CASE("with cold weights, a call's weights were last touched three caches ag
   CHECK(outputs.size() == 1);
 }
 
-TEST_CASE("cold, everything moves") {
+TEST_CASE("everything moves in the cold state") {
   FakeHost host;
   const auto backend = std::make_shared<Multiplier>(host);
   static_cast<void>(run(host, backend, {CacheState::cold}));

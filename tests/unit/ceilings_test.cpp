@@ -218,7 +218,7 @@ TEST_CASE("peaks are taken in the types that the instruction set multiplies") {
 }
 #endif
 
-TEST_CASE("of what sessions read of the memory the 25th percentile counts, not the least") {
+TEST_CASE("the 25th percentile of what sessions read of the memory counts, not the least") {
   const auto reading = [](double seconds) {
     return CeilingRow{CeilingQuantity::timer("memory_chase"), "memory_probe,threads=1", 1, seconds, 0};
   };

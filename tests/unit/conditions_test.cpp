@@ -80,7 +80,7 @@ TEST_CASE("a governor other than performance is named, on the processors measure
   CHECK_THAT(found[0], Catch::Contains("processors 0 is 'powersave', expected 'performance'"));
 }
 
-TEST_CASE("work on a sibling of a core, and stolen time") {
+TEST_CASE("work on a sibling of a core is named, and so is stolen time") {
   const System system;
   const Conditions conditions = system.watch();
   system.stat({500, 900, 370, 40}, {20, 60, 0, 0}, 1000);  // 37 % of processor 2; 80 of 2,000 ticks stolen

@@ -135,7 +135,7 @@ TEST_CASE("the half interval is that of sections and of the jackknife together")
   CHECK(detail::round_groups(160) == 16);
 }
 
-TEST_CASE("of 500 simulated databases the interval holds the truth as often as it claims") {
+TEST_CASE("the interval holds the truth of 500 simulated databases as often as it claims") {
   const std::size_t groups = GENERATE(4U, 8U, 16U);
   const double group_sd = GENERATE(0.0, 0.01, 0.02);
   const Population population{.group_sd = group_sd};

@@ -49,7 +49,7 @@ TEST_CASE("the quota is the least of the group and of those that enclose it") {
   }
 }
 
-TEST_CASE("a quota of control groups of version 1") {
+TEST_CASE("a quota of control groups of version 1 is read") {
   const ControlGroups groups;
   groups.put("proc/self/cgroup", "5:devices:/x\n4:cpu,cpuacct:/docker/7\n0::/\n");
   groups.put("sys/fs/cgroup/cpu/docker/7/cpu.cfs_quota_us", "200000\n");

@@ -60,7 +60,7 @@ TEST_CASE("a convolution between its pair of conversions is one of 8 bits") {
                                      "Dequantize/i8/x=1x2048x1"});
 }
 
-TEST_CASE("of unsigned activations and signed weights both types are named") {
+TEST_CASE("both types of unsigned activations and signed weights are named") {
   Qdq model;
   const ValueId x = model.dequantize(model.quantize(model.build.input({4, 64}), 0, DataType::u8));
   const ValueId y = model.build.node("MatMul", {x, model.weight({64, 32})}, {4, 32});

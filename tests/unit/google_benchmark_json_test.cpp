@@ -148,7 +148,7 @@ TEST_CASE("a suite's custom context is the context of its file") {
   CHECK(context.front() == std::pair<std::string, std::string>("date", "2025-11-21T10:54:00Z"));
 }
 
-TEST_CASE("of a suite that wrote aggregates only, the medians count") {
+TEST_CASE("the medians count of a suite that wrote aggregates only") {
   const Folder folder;
   const auto aggregate = [](const std::string& name, const std::string& kind, const std::string& value) {
     return R"({"name": ")" + name + "_" + kind + R"(", "run_name": ")" + name +

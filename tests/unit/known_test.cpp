@@ -100,7 +100,7 @@ TEST_CASE("a layer whose plans were tried with fewer threads is not known") {
   CHECK(is_known(relu(), rows, two));
 }
 
-TEST_CASE("of known rows the fastest is timed again, contended or not, if any was quiet") {
+TEST_CASE("the fastest known row is timed again, contended or not, if any was quiet") {
   Measurement fast = timed(), close = timed();
   fast.algorithm = "fast,threads=1";
   fast.samples = 0;

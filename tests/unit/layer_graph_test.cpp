@@ -121,7 +121,7 @@ TEST_CASE("an embedding table counts the one row that is certain to be gathered"
   CHECK(graph.model_reads.value == 768 * 4 + 128 * 8);
 }
 
-TEST_CASE("of two outputs that are views of each other one is written") {
+TEST_CASE("only one of two outputs that are views of each other is written") {
   GraphBuilder g;
   const auto y = g.map("Relu", {g.input({4, 4})});
   g.output(y).output(g.node("Flatten", {y}, {1, 16}));

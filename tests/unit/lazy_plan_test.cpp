@@ -87,7 +87,7 @@ TEST_CASE("plans are built one at a time until the layer's time is over; the oth
   CHECK(row(rows, "p5,threads=1").status == RowStatus::out_of_time);
 }
 
-TEST_CASE("what one session had no time to build, the next one builds") {
+TEST_CASE("the next session builds what one session had no time to build") {
   FakeHost host;
   auto earlier = std::make_shared<Run>();
   earlier->rows = run(host, std::make_shared<SlowToBuild>(host, six(), 0.2), {.budget = {0.3}});
@@ -99,7 +99,7 @@ TEST_CASE("what one session had no time to build, the next one builds") {
   CHECK(row(rows, "p5,threads=1").measured());
 }
 
-TEST_CASE("of a known layer only the plan that its row names is built") {
+TEST_CASE("only the plan that its row names is built for a known layer") {
   FakeHost host;
   const auto backend = std::make_shared<SlowToBuild>(host, six(), 0.2);
   const std::vector<Measurement> known{{.backend = "slow",

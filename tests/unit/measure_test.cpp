@@ -177,7 +177,7 @@ TEST_CASE("a clearly slower plan is timed once, a candidate in at least three vi
   CHECK(turns >= 4);
 }
 
-TEST_CASE("of plans on more threads the fastest and the one of least work are chosen") {
+TEST_CASE("the fastest plan on more threads and the one of least work are chosen") {
   FakeHost host;
   const auto backend =
       std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a", .seconds = 1e-3, .speedup = 1.5}});
@@ -271,7 +271,7 @@ TEST_CASE("a disk that is full costs what would be kept there, and the session g
   for (const auto& each : rows) CHECK(each.rounds_s.size() >= 40);
 }
 
-TEST_CASE("of a session that was cut short, reasons and clearly slower plans are kept, the rest is tried again") {
+TEST_CASE("reasons and clearly slower plans of a session that was cut short are kept, the rest is tried again") {
   const std::vector<FakePlan> plans{{.name = "fast"}, {.name = "loser", .seconds = 3e-3}, {.name = "crashes"}};
   FakeHost host;
   auto earlier = std::make_shared<Run>();

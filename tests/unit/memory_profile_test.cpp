@@ -122,7 +122,7 @@ TEST_CASE("a tensor of more bits than an integer counts is refused") {
   CHECK_THROWS_AS(make_memory_profile(build.graph()), InputError);
 }
 
-TEST_CASE("of Relu a sign is kept, of max-pooling a place, of Add nothing") {
+TEST_CASE("Relu keeps a sign, max-pooling a place, and Add nothing") {
   GraphBuilder build;
   const auto x = build.input({1, 3, 8, 8});
   const auto a = build.conv(x, 4);                         // 1 x 4 x 8 x 8

@@ -246,7 +246,7 @@ TEST_CASE("Normalisations by statistics of their own", "[op]") {
   CHECK(bytes(op::ChannelNorm{.x = {2, 3, 4}, .running = true}) == (2 * 24 + 6 * 3) * 4);
 }
 
-TEST_CASE("Pads and crops whose cells the result tells", "[op]") {
+TEST_CASE("The result tells the cells of pads and crops", "[op]") {
   check({
       {"pads at run time", SingleNode("Pad").in({3, 4}).in({4}, i64).out({5, 4}), "Pad/f32/x=3x4/begins=0x0/ends=2x0"},
       {"pads at run time, none", SingleNode("Pad").in({3, 4}).in({4}, i64).out({3, 4}), "View/f32/rule=no_op/x=12"},

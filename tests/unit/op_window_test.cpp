@@ -147,7 +147,7 @@ TEST_CASE("Transposed convolutions resolve output_shape and auto_pad", "[op]") {
   });
 }
 
-TEST_CASE("Pools: global ones, ceil_mode and padding have one spelling", "[op]") {
+TEST_CASE("Global pools, ceil_mode and padding have one spelling", "[op]") {
   const auto max_pool = [](Dims x, Dims y) {
     return SingleNode("MaxPool")
         .in(std::move(x))

@@ -191,7 +191,7 @@ TEST_CASE("a total that the rows of another model contradict is provisional unti
   CHECK(analyzed(large_model(), {quiet, quiet_small, slow})[RungName::library].bound->value == Approx(35e-6));
 }
 
-TEST_CASE("of sessions within 3 % the latest counts") {
+TEST_CASE("the latest of sessions within 3 % counts") {
   const Run later = session({{"relu", eight(10.2)}, {"softmax", eight(20.4)}});  // 2 % more
   CHECK(analyzed(small_model(), {quiet_small, later})[RungName::library].bound->value == Approx(30.6e-6));
   const Run slower = session({{"relu", eight(10.4)}, {"softmax", eight(20.8)}});  // 4 % more

@@ -50,7 +50,7 @@ TEST_CASE("weights that an earlier call touched are resident") {
   CHECK(total({half}, 0) == Approx(50));
 }
 
-TEST_CASE("the resident rungs of a model: shared weights are cold once, no cold row means no rung") {
+TEST_CASE("shared weights are cold once in the resident rungs, and without a cold row there is no rung") {
   // y = (x w) w, w of 16 x 16 f32 (1,024 bytes): 10 us hot and 18 us cold each. Caches of 256 bytes save 18/4 = 4.5 us
   // of the first product; the second finds w where the first left it: 13.5 + 10.
   GraphBuilder g;

@@ -144,7 +144,7 @@ TEST_CASE("a run by itself has the times of others only where it timed nothing")
   CHECK(database.of_run("absent.json").newest_rows().at(relu).size() == 1);
 }
 
-TEST_CASE("of each backend the version of the latest run is the newest") {
+TEST_CASE("the newest version of each backend is that of the latest run") {
   ResultDatabase database;
   Run old_run = small_run(), new_run = small_run(), other = small_run();
   old_run.started = "2025-01-01T00:00:00Z";

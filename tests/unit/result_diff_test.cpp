@@ -107,7 +107,7 @@ TEST_CASE("cache states are compared apart, too many threads and the reference n
   CHECK(with_four[0].comparison.verdict == Verdict::faster);
 }
 
-TEST_CASE("of two runs the later one's row counts, and only the signatures asked for") {
+TEST_CASE("the row of the later of two runs counts, and only the signatures asked for") {
   ResultDatabase twice = of({row(relu, 1e-6)});
   twice.add(run_of({row(relu, 2e-6)}));
   const auto changes = diff_layers(of({row(relu, 1e-6), row(sum, 1e-6)}), twice, {}, {relu});

@@ -58,7 +58,7 @@ TEST_CASE("collectives take what the papers count") {
   CHECK(collective_time(Kind::all_reduce, {8e6}, 1, ring).value == 0);
 }
 
-TEST_CASE("a collective's operands and sums") {
+TEST_CASE("the operands and additions of a collective are counted") {
   const op::AllReduce all{.n = 12, .ranks = 4};
   CHECK(all.operands().inputs[0].elements() == 12);
   CHECK(all.operands().outputs[0].elements() == 12);
@@ -86,7 +86,7 @@ TEST_CASE("buckets close with the gradient that fills them") {
   CHECK(one[0].needed == 0);
 }
 
-TEST_CASE("the timeline of two layers, by hand") {
+TEST_CASE("the timeline of two layers is as calculated by hand") {
   const Iteration iteration = two_layers();
   const auto ten_a_second = [](Bytes bytes) { return Seconds{bytes.value / 50}; };  // b takes 2 s, a 6 s
   SECTION("fifo: the optimizer waits for all") {
