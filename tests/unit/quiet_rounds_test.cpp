@@ -150,6 +150,37 @@ TEST_CASE("rows with several threads are provisional if other processes used the
   CHECK(a[RungName::library].uncertainty >= 0.5);  // both rows may take half as long
 }
 
+TEST_CASE("rows with one thread are provisional if other processes ran while thread counts were compared") {
+  Run run = session({{"relu", eight(10)}, {"softmax", eight(20)}});
+  run.machine.cores = 2;
+  Measurement both = run.rows.back();  // slower with two threads than with one, and so without rounds
+  both.algorithm = "a,threads=2";
+  both.threads = 2;
+  both.rounds_s.clear();
+  both.p10 = both.median = {22e-6};
+  run.rows.push_back(both);
+  const auto bound_beside = [&](double others) {
+    run.others = others;
+    ResultDatabase database;
+    database.add(run);
+    return analyze(small_model(), database, {.threads = 2});
+  };
+  CHECK_FALSE(bound_beside(0.02).provisional());
+  const Rung library = bound_beside(1.52)[RungName::library];
+  CHECK(library.doubt == "other processes used 152 % of a processor");
+  CHECK(library.bound->value == Approx(30e-6));
+  CHECK(library.bound->value * (1 - library.uncertainty) <= 20e-6);  // softmax may take half of 20 with two threads
+
+  // Another session beside a neighbour timed two threads at a better moment.
+  both.p10 = both.median = {14e-6};
+  Run later = run;
+  later.started = "2026-02-01T00:00:00Z";
+  later.rows = {both};
+  ResultDatabase database;
+  for (const auto& each : {run, later}) database.add(each);
+  CHECK(analyze(small_model(), database, {.threads = 2})[RungName::library].bound->value == Approx(24e-6));
+}
+
 TEST_CASE("a total of a database without rounds is the sum of its rows, and says so") {
   Run published = session({{"relu", eight(10)}, {"softmax", eight(20)}});
   for (auto& row : published.rows) row.rounds_s.clear();

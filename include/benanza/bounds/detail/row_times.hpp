@@ -23,8 +23,8 @@ namespace benanza::detail {
 class RowTimes {
  public:
   /// Uses rows of at most `threads` threads of the named backends. `needed`: the signatures that one total is summed
-  /// over. If a session timed all of these signatures that have rows at all, in enough common rounds, the best rows are
-  /// those of that session.
+  /// over. If a session timed all of these signatures that have rows at all, in enough common rounds and without doubt,
+  /// the best rows are those of that session.
   RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
            std::span<const std::string> backends);
   /// Without rows: every signature lacks one for `reason`.
@@ -109,7 +109,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
 }
 
 inline void RowTimes::choose_rows(const RowsOfLayers& all) {
-  if (!session_.rounds) {
+  if (!session_.rounds || !doubt().empty()) {
     for (const auto& [signature, rows] : all) best_[signature] = best_of(rows);
     return;
   }

@@ -70,12 +70,8 @@ inline constexpr double few_others = 0.05;
   for (const auto& [signature, of_layer] : rows) {
     const BestRows& best = session.best[signature] = best_of(of_layer);
     session.p10 += without_launch(*best.bound.fastest, best.bound.fastest->p10);
-    for (const auto* row : best.all()) {
-      if (!row) continue;
-      session.taken = std::min(session.taken, row->rounds_s.size());
-      if (is_crowded(run, *row))
-        session.doubt = "other processes used " + std::to_string(std::lround(100 * run.others)) + " % of a processor";
-    }
+    for (const auto* row : best.all())
+      if (row) session.taken = std::min(session.taken, row->rounds_s.size());
   }
   for (std::size_t r = 0; r < session.taken; ++r)
     if (round_counts(session.best, r)) session.rounds.push_back(r);
@@ -98,13 +94,19 @@ inline constexpr double few_others = 0.05;
   for (const auto& run : results.runs()) {
     RowsOfLayers rows;
     std::set<State> timed;
+    bool crowded = false;  // also if no crowded plan got rounds: others may have won only because of the neighbour
     for (const auto& row : run.rows) {
-      if (!counts(row) || !row.measured() || !has_rounds(row)) continue;
+      if (!counts(row) || !row.measured()) continue;
+      crowded = crowded || is_crowded(run, row);
+      if (!has_rounds(row)) continue;
       rows[row.signature].push_back(&row);
       timed.emplace(row.signature, row.cache);
     }
-    if (!timed.empty() && timed.size() == states.size() && rows.size() == measured.size())
-      sessions.push_back(rounds_of(run, rows));
+    if (timed.empty() || timed.size() != states.size() || rows.size() != measured.size()) continue;
+    sessions.push_back(rounds_of(run, rows));
+    if (crowded)
+      sessions.back().doubt =
+          "other processes used " + std::to_string(std::lround(100 * run.others)) + " % of a processor";
   }
   return sessions;
 }
