@@ -15,7 +15,7 @@ nlohmann::json parse_record(std::string_view text) {
 }
 
 nlohmann::json read_json(Source& source) {
-  const std::string text = read_settings(source.path());
+  const std::string text = read_settings(source.path(), 16);
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {

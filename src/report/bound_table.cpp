@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <set>
 #include <string_view>
 
 namespace benanza {
@@ -384,9 +385,10 @@ void write_table(std::ostream& out, const BoundReport& report, const TableOption
 
 std::vector<std::string> warnings_of(const ResultDatabase& results) {
   std::vector<std::string> warnings;
+  std::set<std::string> seen;
   for (const auto& run : results.runs())
     for (const auto& warning : run.warnings)
-      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
+      if (seen.insert(warning).second) warnings.push_back(warning);
   return warnings;
 }
 

@@ -81,6 +81,14 @@ bool is_of(const Run& run, const Machine& machine, std::span<const std::string> 
   });
 }
 
+/// Whether the run states so little of its machine that it may be of one whose rows do not count as rows of `machine`.
+bool may_be_of_others(const Run& run, const Machine& machine, const std::vector<Machine>& machines,
+                      std::span<const std::string> accept) {
+  return std::any_of(machines.begin(), machines.end(), [&](const Machine& other) {
+    return is_of(run, other, {}) && !is_of({.machine = other}, machine, accept);
+  });
+}
+
 /// Another device or instruction set is another machine, whatever else is the same.
 bool may_accept(const std::string& fact) { return fact != "device" && fact != "isa"; }
 
@@ -146,8 +154,9 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
                                       std::span<const std::string> accept) const {
   ResultDatabase selected;
   selected.warnings_ = warnings_;
+  const std::vector<Machine> all = machines();
   for (const auto& run : runs_) {
-    if (!is_of(run, machine, accept)) continue;
+    if (!is_of(run, machine, accept) || may_be_of_others(run, machine, all, accept)) continue;
     const auto wanted = [&](const BackendVersion& backend) {
       return std::find(backends.begin(), backends.end(), backend) != backends.end();
     };
@@ -233,19 +242,26 @@ Machine ResultDatabase::machine(const MachineChoice& choice) const {
       " choose one by its identity or a part of it (--of; db diff: machine=TEXT), or give the files of one of them");
 }
 
-std::vector<std::string> ResultDatabase::differing_in_one(const Machine& machine,
-                                                          std::span<const std::string> accept) const {
+std::vector<std::string> ResultDatabase::not_counted(const Machine& machine,
+                                                     std::span<const std::string> accept) const {
   std::vector<std::string> lines;
   for (const auto& other : machines()) {
     const auto facts = machine.differences(other);
-    if (facts.size() != 1 || !may_accept(facts.front())) continue;
+    if (facts.size() != 1) continue;
     if (std::find(accept.begin(), accept.end(), facts.front()) != accept.end()) continue;
     const auto runs = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) { return is_of(run, other, {}); });
     lines.push_back("not counted: " + std::to_string(runs) + (runs == 1 ? " run" : " runs") +
                     " of a machine that differs in " + facts.front() + " alone, " + value_of(other, facts.front()) +
-                    " instead of " + value_of(machine, facts.front()) + "; --accept " + facts.front() +
-                    " counts its rows");
+                    " instead of " + value_of(machine, facts.front()) +
+                    (may_accept(facts.front()) ? "; --accept " + facts.front() + " counts its rows" : ""));
   }
+  const std::vector<Machine> all = machines();
+  const auto unclear = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
+    return is_of(run, machine, accept) && may_be_of_others(run, machine, all, accept);
+  });
+  if (unclear > 0)
+    lines.push_back("not counted: " + std::to_string(unclear) + (unclear == 1 ? " run" : " runs") +
+                    " that may be of this machine or of another one with rows here, as little is stated of it");
   return lines;
 }
 
@@ -276,8 +292,9 @@ std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() co
 std::vector<BackendVersion> ResultDatabase::newest_versions(const Machine& machine,
                                                             std::span<const std::string> accept) const {
   std::map<std::string, std::pair<std::string, std::string>> newest;  // name -> (started, version)
+  const std::vector<Machine> all = machines();
   for (const auto& run : runs_)
-    if (is_of(run, machine, accept))
+    if (is_of(run, machine, accept) && !may_be_of_others(run, machine, all, accept))
       for (const auto& backend : run.backends)
         newest[backend.name] = std::max(newest[backend.name], {run.started, backend.version});
   std::vector<BackendVersion> versions;

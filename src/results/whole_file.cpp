@@ -92,15 +92,16 @@ std::string read_whole(const fs::path& file, std::size_t padding) {
   return text;
 }
 
-std::string read_settings(const fs::path& file) {
-  constexpr std::size_t largest = std::size_t{1} << 24, deepest = 64;
+std::string read_settings(const fs::path& file, std::size_t most_mib) {
+  constexpr std::size_t deepest = 64;
   const auto refuse = [&file](const std::string& why) { throw InputError(file.string() + ": " + why); };
   results::Source source(file);
   std::string text;
   std::size_t depth = 0;
   bool quoted = false, escaped = false;
   for (std::string_view part = source.next(); !part.empty(); part = source.next()) {
-    if (text.size() + part.size() > largest) refuse("more than 16 MiB, expected a file of settings");
+    if (text.size() + part.size() > most_mib << 20)
+      refuse("more than " + std::to_string(most_mib) + " MiB, expected a file of settings");
     text += part;
     for (const char c : part) {
       if (quoted) {

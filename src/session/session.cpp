@@ -73,7 +73,7 @@ Session Session::open(SessionOptions options) {
   for (const auto& backend : session.versions_) session.analysis_options_.backends.push_back(backend.name);
   session.everything_ = ResultDatabase::open(given.database);
   session.database_ = session.everything_.select(session.machine_, session.versions_, given.accept);
-  for (const auto& line : session.everything_.differing_in_one(session.machine_, given.accept)) session.warn(line);
+  for (const auto& line : session.everything_.not_counted(session.machine_, given.accept)) session.warn(line);
   warn_of_faults(session.database_, given.warn);
   return session;
 }

@@ -21,6 +21,8 @@ std::vector<std::string> traits_of(const Machine& machine) {
                      std::to_string(cache.level));
   traits.push_back(std::to_string(machine.most_gib()) + " GiB of memory");
   traits.push_back(machine.driver.empty() ? "no driver" : "driver " + machine.driver);
+  for (const MachineFact& fact : machine.facts())
+    if (Machine::may_be_unstated(fact.name) || fact.name == "settings") traits.push_back(fact.name + " " + fact.value);
   return traits;
 }
 

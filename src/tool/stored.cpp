@@ -69,7 +69,10 @@ StoredResults load_results(const std::vector<std::string>& names, const std::vec
                            const MachineChoice& choice) {
   const ResultDatabase database = open_all(names);
   try {
-    return of_machine(database, database.machine(choice), backends, choice.accept);
+    StoredResults stored = of_machine(database, database.machine(choice), backends, choice.accept);
+    for (auto& line : database.not_counted(stored.report.machine, choice.accept))
+      stored.report.warnings.push_back(std::move(line));
+    return stored;
   } catch (const InputError& error) {
     throw InputError(std::string("--results: ") + error.what());
   }

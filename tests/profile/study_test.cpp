@@ -156,6 +156,9 @@ TEST_CASE("Machines that differ in more than which processors they use are devic
   CHECK(told_apart([](Machine& m) { m.isa = "avx512_core"; }) == "Some CPU, avx512_core");
   CHECK(told_apart([](Machine& m) { m.caches[0].total = Bytes{1 << 21}; }) == "Some CPU, 2048 KiB of L3");
   CHECK(told_apart([](Machine& m) { m.driver = "550.1"; }) == "Some CPU, driver 550.1");
+  CHECK(told_apart([](Machine& m) { m.family = "26"; }) == "Some CPU, family 26");
+  CHECK(told_apart([](Machine& m) { m.hypervisor = "KVM"; }) == "Some CPU, hypervisor KVM");
+  CHECK(told_apart([](Machine& m) { m.settings = "MALLOC_ARENA_MAX=1"; }) == "Some CPU, settings MALLOC_ARENA_MAX=1");
   Machine larger = two;  // the memory of a virtual machine may grow: another name, the same machine
   larger.memory = Bytes{9.0 * (1 << 30)};
   CHECK(larger.id() == two.id());

@@ -340,7 +340,28 @@ TEST_CASE("rows of an older Benanza, which state less of the processor, count as
   CHECK(database.machines() == std::vector<Machine>{new_run.machine});
   CHECK(database.machine() == new_run.machine);
   CHECK(runs_of(database, new_run) == 2);
-  CHECK(database.differing_in_one(new_run.machine).empty());
+  CHECK(database.not_counted(new_run.machine).empty());
+}
+
+TEST_CASE("rows of an older Benanza count for none of two machines of which they may be, and a line says so") {
+  const Run old_run = run_on("", ""), new_run = run_on("17", "1"), other = run_on("26", "2");
+  const auto database = database_of({old_run, new_run, other});
+  CHECK(runs_of(database, new_run) == 1);
+  CHECK(runs_of(database, other) == 1);
+  const auto lines = database.not_counted(new_run.machine);
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Catch::StartsWith("not counted: 1 run that may be of this machine or of another one"));
+  const std::vector<std::string> accept{"family", "model", "stepping", "microcode", "hypervisor"};
+  CHECK(runs_of(database, new_run, accept) == 3);
+}
+
+TEST_CASE("one line names another instruction set, which cannot be accepted") {
+  Run mine = run_on("17", "1"), other = mine;
+  other.machine.isa = "other";
+  other.started = "2026-01-01T00:00:00Z";
+  const auto lines = database_of({mine, other}).not_counted(mine.machine);
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Catch::EndsWith("differs in isa alone, other instead of " + mine.machine.isa));
 }
 
 TEST_CASE("rows of two machines are never added up: an error lists the machines, and a choice takes one of them") {
@@ -362,14 +383,14 @@ TEST_CASE("one line names the fact in which a machine differs, and accepting the
   Run mine = run_on("17", "1"), updated = run_on("17", "1", "0x2"), third = run_on("1", "0", "0x3");
   mine.started = "2026-01-01T00:00:00Z";
   const auto database = database_of({mine, updated, third});
-  const auto lines = database.differing_in_one(mine.machine);
+  const auto lines = database.not_counted(mine.machine);
   REQUIRE(lines.size() == 1);
   CHECK(
       lines[0] ==
       "not counted: 1 run of a machine that differs in microcode alone, 0x2 instead of 0x1; --accept microcode counts "
       "its rows");
   const std::vector<std::string> accept{"microcode"};
-  CHECK(database.differing_in_one(mine.machine, accept).empty());
+  CHECK(database.not_counted(mine.machine, accept).empty());
   CHECK(runs_of(database, mine) == 1);
   CHECK(runs_of(database, mine, accept) == 2);
   CHECK(database.select(mine.machine, mine.backends, accept).machine() == mine.machine);

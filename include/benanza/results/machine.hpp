@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,10 @@ struct Machine {
     }
     return text;
   }
+  /// Whether rows of older versions lack this fact.
+  [[nodiscard]] static bool may_be_unstated(std::string_view fact) {
+    return fact == "family" || fact == "model" || fact == "stepping" || fact == "microcode" || fact == "hypervisor";
+  }
   /// Names of the facts in which another machine differs from this one; empty: both are the same machine, and their
   /// rows share totals. What one of the two does not state about its processor is not compared, so that rows of older
   /// versions count.
@@ -89,9 +94,7 @@ struct Machine {
     for (auto& fact : other.facts()) values[fact.name].second = std::move(fact.value);
     std::vector<std::string> names;
     for (const auto& [name, both] : values) {
-      const bool may_be_unstated =
-          name == "family" || name == "model" || name == "stepping" || name == "microcode" || name == "hypervisor";
-      if (may_be_unstated && (both.first.empty() || both.second.empty())) continue;
+      if (may_be_unstated(name) && (both.first.empty() || both.second.empty())) continue;
       if (both.first != both.second) names.push_back(name);
     }
     return names;

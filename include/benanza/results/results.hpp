@@ -124,9 +124,10 @@ class ResultDatabase {
   /// there is another number of them: rows of two machines never share a total.
   [[nodiscard]] Machine machine(const MachineChoice& choice = {}) const;
   /// One line for each other machine that differs in a single fact, which is not accepted: the fact, and how to accept
-  /// it on the command line.
-  [[nodiscard]] std::vector<std::string> differing_in_one(const Machine& machine,
-                                                          std::span<const std::string> accept = {}) const;
+  /// it on the command line, if it may be. One more line if runs state too little to tell of which machine they are,
+  /// and do not count for that reason.
+  [[nodiscard]] std::vector<std::string> not_counted(const Machine& machine,
+                                                     std::span<const std::string> accept = {}) const;
   /// The version of each backend in its latest run on that machine, ordered by name; `accept` as for `select`.
   [[nodiscard]] std::vector<BackendVersion> newest_versions(const Machine& machine,
                                                             std::span<const std::string> accept = {}) const;

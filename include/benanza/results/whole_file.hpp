@@ -13,9 +13,9 @@ namespace benanza {
 /// for what is no regular file, and for more than 1 GiB.
 [[nodiscard]] std::string read_whole(const std::filesystem::path& file, std::size_t padding = 0);
 
-/// The same for a JSON file that describes something, such as a machine. Throws InputError for more than 16 MiB, and
-/// for values nested more than 64 deep, which a recursive parser may not survive.
-[[nodiscard]] std::string read_settings(const std::filesystem::path& file);
+/// The same for a JSON file that describes something, such as a machine. Throws InputError for more than `most_mib`,
+/// and for values nested more than 64 deep, which a recursive parser may not survive.
+[[nodiscard]] std::string read_settings(const std::filesystem::path& file, std::size_t most_mib = 1);
 
 /// Replaces a file: writes a temporary file in the same folder, waits until it is on the disk, and renames it. What is
 /// not an ordinary file (a terminal, a pipe) is written to directly; a symbolic link stays one. Throws
