@@ -75,7 +75,7 @@ class OnnxRuntime {
     std::size_t count = 0;
     for (auto field : stats) {
       const std::string_view key = field.unescaped_key();
-      json::value value = field.value();
+      json::value value = results::some_value(field.value());
       if (key == "main_thread") ++count;
       if (key != "sub_threads" || value.type() != json::json_type::object) continue;
       for (auto thread : value.get_object()) {
@@ -172,7 +172,7 @@ class OnnxRuntime {
         auto& tensor = result.emplace_back();
         if (!type) return {};  // a type that Benanza lacks: no shapes are better than wrong ones
         tensor.type = *type;
-        for (auto extent : field.value().get_array()) tensor.dims.push_back(std::int64_t(extent));
+        for (auto extent : field.value().get_array()) tensor.dims.push_back(std::int64_t(results::some_value(extent)));
       }
     }
     return result;

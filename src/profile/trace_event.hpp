@@ -3,6 +3,7 @@
 // PyTorch write.
 #pragma once
 
+#include "results/json_value.hpp"
 #include "source.hpp"
 
 #include <simdjson.h>
@@ -56,7 +57,7 @@ TraceEvent read_event(json::parser& parser, std::string_view text, std::size_t p
   };
   for (auto field : document.get_object()) {
     const std::string_view key = field.unescaped_key();
-    json::value value = field.value();
+    json::value value = results::some_value(field.value());
     if (key == "name") event.name = text_of(value);
     else if (key == "cat") event.category = value;
     else if (key == "ph") event.phase = std::string_view(value).substr(0, 1).empty() ? ' ' : std::string_view(value)[0];
@@ -66,7 +67,7 @@ TraceEvent read_event(json::parser& parser, std::string_view text, std::size_t p
     else if (key == "args" && value.type() == json::json_type::object) {
       for (auto member : value.get_object()) {
         const std::string_view name = member.unescaped_key();
-        json::value inner = member.value();
+        json::value inner = results::some_value(member.value());
         argument(name, inner);
       }
     }

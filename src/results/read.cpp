@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // read_run: row by row with simdjson's on-demand reader; nothing is kept except the rows themselves.
 #include "context.hpp"
+#include "json_value.hpp"
 #include "read_kernels.hpp"
 #include "row_name.hpp"
 #include <benanza/detail/quantile.hpp>
@@ -87,7 +88,7 @@ double read_time(Row& row, std::string_view key, json::value& value) {
 /// Times, with null for a sample that did not count.
 void read_times(Row& row, std::string_view key, json::value& value, std::vector<double>& times) {
   for (auto element : value.get_array()) {
-    json::value time = element.value();
+    json::value time = results::some_value(element);
     times.push_back(time.is_null() ? no_value : read_time(row, key, time));
   }
 }
@@ -205,7 +206,7 @@ class Reader {
   void read_fields(json::object context) {
     for (auto field : context) {
       const std::string key{std::string_view(field.unescaped_key())};
-      json::value value = field.value();
+      json::value value = results::some_value(field.value());
       if (is_context_key(key)) read_context(run_, key, text(value));
     }
   }
@@ -220,7 +221,7 @@ class Reader {
       fields_ = {.rounds_ns = std::move(fields_.rounds_ns), .visits_ns = std::move(fields_.visits_ns)};
       for (auto field : object) {
         const std::string_view key = field.unescaped_key();
-        json::value value = field.value();
+        json::value value = results::some_value(field.value());
         read_field(fields_, key, value);
       }
       use(fields_);

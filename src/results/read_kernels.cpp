@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read_kernels.hpp"
 
+#include "json_value.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -25,7 +27,7 @@ class KernelReader {
     sizes_ = 0;
     for (auto field : object) {
       const std::string_view key = field.unescaped_key();
-      ondemand::value value = field.value();
+      ondemand::value value = some_value(field.value());
       if (key == "name") kernel.name = std::string_view(value);
       else if (key == "grid") kernel.grid = size(key, value);
       else if (key == "block") kernel.block = size(key, value);
@@ -66,7 +68,7 @@ class KernelReader {
     LaunchSize result;
     std::size_t read = 0;
     for (auto element : value.get_array()) {
-      ondemand::value each = element.value();
+      ondemand::value each = some_value(element);
       const std::int64_t number = count(key, each);
       if (read < 3) *std::array{&result.x, &result.y, &result.z}[read] = number;
       ++read;
@@ -86,7 +88,7 @@ class KernelReader {
       const bool tensor_cores = key.starts_with(tensor);
       if (tensor_cores) key.remove_prefix(tensor.size());
       std::string type(key);
-      ondemand::value each = field.value();
+      ondemand::value each = some_value(field.value());
       result.push_back({.type = std::move(type), .tensor_cores = tensor_cores, .flops = amount("flops", each)});
     }
     return result;
@@ -101,7 +103,7 @@ class KernelReader {
 std::vector<KernelLaunch> read_kernels(ondemand::value& value, std::string& wrong) {
   std::vector<KernelLaunch> kernels;
   KernelReader reader(wrong);
-  for (auto element : value.get_array()) kernels.push_back(reader.read(element.get_object()));
+  for (auto element : value.get_array()) kernels.push_back(reader.read(some_value(element).get_object()));
   return kernels;
 }
 

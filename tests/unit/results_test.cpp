@@ -139,6 +139,9 @@ TEST_CASE("a row that is no JSON costs that row, and a byte that is no UTF-8 doe
                                                 {"\"iterations\":480,", "\"iterations\":\"\xFF\","},
                                                 {"\"iterations\":480,", "\"iterations\":\"\x02\","},
                                                 {"\"iterations\":480,", "\"iterations\":[{,"},
+                                                {"\"iterations\":480,", "\"rounds_ns\":[:43],"},
+                                                {"\"iterations\":480,", "\"rounds_ns\":[,43],"},
+                                                {"\"iterations\":480,", "\"unknown\"::43,"},
                                                 {"\"iterations\":480,", "\"iterations\":480,\"path\":\"C:\\\","}}));
   CAPTURE(with);
   const Run read = read_run(folder.write("x.json", replaced(text, what, with)));
