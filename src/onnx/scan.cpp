@@ -321,7 +321,7 @@ class Scanner {
     }
     if (elements == 0) return facts.raw_bytes == 0 && facts.other_bytes == 0;
     if (facts.raw_bytes == 0 && facts.other_bytes == 0) return false;
-    const auto needed = static_cast<std::size_t>(elements * bits(*type) / 8);
+    const auto needed = static_cast<std::size_t>(checked_product(elements, bits(*type)) / 8);
     if (facts.other_bytes == 0 && facts.raw_bytes != needed)
       throw InputError("tensor '" + std::string(facts.name) + "': " + std::to_string(facts.raw_bytes) +
                        " bytes of data, expected " + std::to_string(needed));
@@ -368,8 +368,10 @@ class Scanner {
   /// The mark of the kind of floating-point numbers. Empty if nothing is known about them.
   static std::string kind_text(DataType type, const TensorFacts& facts) {
     const bool read = type == DataType::f32 || type == DataType::f64 || type == DataType::f16 || type == DataType::bf16;
-    const auto count = static_cast<std::size_t>(element_count(facts.dims));
-    if (!read || facts.raw.size() != count * static_cast<std::size_t>(bits(type)) / 8) return {};
+    const auto each = static_cast<std::size_t>(bits(type) / 8);
+    if (!read || facts.raw.size() % each != 0 ||
+        facts.raw.size() / each != static_cast<std::size_t>(element_count(facts.dims)))
+      return {};
     const ConstantKind kind = constant_kind(
         facts.dims, [&](std::int64_t at) { return raw_number(facts.raw, type, static_cast<std::size_t>(at)); });
     if (kind == ConstantKind::numbers) return {};
