@@ -85,7 +85,8 @@ std::vector<Meaning> exit_codes_of(const CLI::App& command) {
 std::vector<Meaning> environment_of(const CLI::App& command) {
   std::vector<Meaning> variables;
   if (has_any(command, reads_models)) {
-    variables.push_back({"BENANZA_READ_SECONDS", "processor time that reading a model may take; inf: any"});
+    variables.push_back(
+        {"BENANZA_READ_SECONDS", "processor time that reading a model may take, and analyzing it; inf: any"});
     variables.push_back({"BENANZA_READ_MB", "memory that reading a model may take, in megabytes; inf: any"});
   }
   if (has_any(command, is_run))

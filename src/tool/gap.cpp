@@ -100,7 +100,7 @@ std::vector<DataType> other_types(const GapCommand& options, const Analysis& ana
   return types;
 }
 
-ModelLayers in_type(const Graph& graph, DataType type) { return make_model_layers(retype(graph, type)); }
+ModelLayers in_type(const Graph& graph, DataType type) { return both_forms(retype(graph, type)); }
 
 struct BoundedModel {
   BoundReport report{};
@@ -172,7 +172,7 @@ void compare_2019(const GapCommand& options, GapReport& report) {
   if (found.compared > 0)
     report.profile.warnings.push_back(
         fmt::format("{} calls of a pass were compared, {} could not be", found.compared, found.not_compared.size()));
-  report.gap = compare(report.bound.models.front(), make_model_layers(graph), report.profile, gap_options);
+  report.gap = compare(report.bound.models.front(), both_forms(graph), report.profile, gap_options);
 }
 
 /// Whether measured / bound is at most `most`; reports on stderr why it is not.
@@ -221,7 +221,7 @@ int run(const GapCommand& options, const CLI::App& command) {
   std::optional<TrainingGraph> iteration;
   if (training) graph = iteration.emplace(derive_training(std::move(graph), *training)).graph;
   const auto type = options.models.what_if();
-  const ModelLayers model = naming(graph.file, [&] { return type ? in_type(graph, *type) : make_model_layers(graph); });
+  const ModelLayers model = naming(graph.file, [&] { return type ? in_type(graph, *type) : both_forms(graph); });
   if (iteration) gap_options.phases = layer_phases(*iteration, model.single);
   const int threads = options.measuring.threads > 0 ? options.measuring.threads : report.profile.threads.value_or(0);
   BoundedModel bounds = bounds_of(options, model, threads);

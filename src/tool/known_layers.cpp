@@ -34,7 +34,7 @@ struct Counting {
 
   [[nodiscard]] CountedLayers operator()(const Graph& graph) const {
     if (of_2019) return count_layers_2019(graph, results2019 ? &*results2019 : nullptr);
-    const ModelLayers model = make_model_layers(graph);
+    const ModelLayers model = both_forms(graph);
     CountedLayers layers;
     for (const auto& at : (fused ? model.fused : model.single).layers) {
       if (is_free(at.layer)) continue;  // it is not measured

@@ -44,7 +44,7 @@ void add_layers(CLI::App& app, int& exit_code) {
     if (options->tensors)
       return emit(TensorsReport{from_each_graph(options->models, options->output.quiet, tensors_of)}, options->output);
     const LayersForm form = options->fused ? LayersForm::fused : LayersForm::single;
-    const auto bound = [&](Graph&& graph) { return make_layers_report(make_model_layers(graph), form); };
+    const auto bound = [&](Graph&& graph) { return make_layers_report(both_forms(graph), form); };
     const auto symbolic = [&](const ModelAt& at, const UnboundError& error) -> std::optional<LayersReport> {
       auto model = symbolic_model(at, error, options->fused);
       if (!model) return std::nullopt;

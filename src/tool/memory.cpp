@@ -230,7 +230,7 @@ struct Timed {
 };
 Timed time_of(const Graph& graph, const TimesOf& times) {
   Timed timed;
-  const Analysis analysis = analyze_model(make_model_layers(graph), times.results, times.analysis);
+  const Analysis analysis = analyze_model(both_forms(graph), times.results, times.analysis);
   if (times.analysis.analytic) timed.latency = analysis[RungName::roofline].bound;
   else if (const Rung& rung = analysis[analysis.headline()]; !analysis.partial() && !rung.mostly_floor())
     timed.latency = rung.bound;

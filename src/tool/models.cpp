@@ -78,6 +78,11 @@ Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file, bool again
   return model.point.executable ? with_numbers(std::move(iteration)) : std::move(iteration.graph);
 }
 
+ModelLayers both_forms(const Graph& graph) {
+  const Watchdog watchdog(graph.file, Watchdog::Task::analyze);
+  return make_model_layers(graph);
+}
+
 void say(const std::vector<Remarks>& remarks) {
   Grouped assumed;
   for (const auto& one : remarks) {

@@ -35,6 +35,9 @@ struct ModelAt {
 /// `again`: as in OnnxFile::graph.
 [[nodiscard]] Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file, bool again = false);
 
+/// Both forms of a model. A file for which they take too long ends the program (Watchdog).
+[[nodiscard]] ModelLayers both_forms(const Graph& graph);
+
 /// The result of `work` on a model. An InputError that does not name the file gets its name, and so does a lack of
 /// memory.
 template <class Work>
@@ -123,7 +126,7 @@ template <class Use>
 template <class Use>
 [[nodiscard]] auto from_each_model(const ModelOptions& options, bool quiet, const Use& use) {
   return from_each_graph(options, quiet, [&use](Graph&& graph) {
-    ModelLayers model = make_model_layers(graph);
+    ModelLayers model = both_forms(graph);
     graph = {};  // its memory is needed for what is made of the layers
     return use(std::move(model));
   });

@@ -81,7 +81,7 @@ IterationTimes times_of(const ScaleCommand& options) {
 
 Iteration iteration_of(const Graph& graph, const TrainingOptions& training, const IterationTimes& times, bool quiet) {
   const TrainingGraph derived = derive_training(graph, training);
-  const ModelLayers layers = make_model_layers(derived.graph);
+  const ModelLayers layers = both_forms(derived.graph);
   const Analysis analysis = analyze_model(layers, times.results, times.analysis);
   if (!times.analysis.analytic && analysis.partial())
     throw InputError(

@@ -176,7 +176,7 @@ Study study_of_results(const StudyCommand& options, const Names& names) {
   for (const auto& file : options.latencies) add_latencies(read_latencies(file), names, material);
   const std::vector<Graph> graphs = load_graphs(options.models, options.output.quiet);
   std::vector<ModelLayers> models;
-  for (const auto& graph : graphs) models.push_back(naming(graph.file, [&] { return make_model_layers(graph); }));
+  for (const auto& graph : graphs) models.push_back(naming(graph.file, [&] { return both_forms(graph); }));
   std::vector<Analyzed> analyzed;
   const std::vector<StoredResults> all = load_all_results(options.results, backends);
   std::vector<Machine> machines;
@@ -198,8 +198,7 @@ Study study_of_results(const StudyCommand& options, const Names& names) {
       std::vector<Analysis> narrower;
       if (analysis.type == DataType::f32)
         for (const DataType type : {DataType::tf32, DataType::bf16, DataType::f16, DataType::i8})
-          narrower.push_back(
-              analyze_model(make_model_layers(retype(graphs[i], type)), stored.results, analysis_options));
+          narrower.push_back(analyze_model(both_forms(retype(graphs[i], type)), stored.results, analysis_options));
       material.accounts.push_back(account_of(analysis, narrower));
       material.accounts.back().device = devices[k];
       analyzed.push_back({&models[i], std::move(analysis), devices[k]});

@@ -95,7 +95,7 @@ struct Variant {
 
 ModelLayers model_at(ModelAt model, const UnboundError& error, const std::string& symbol = {}, std::int64_t size = 0) {
   for (const auto& [name, likely] : error.likely) model.point.dims[name] = name == symbol ? size : likely;
-  return make_model_layers(load_graph(model));
+  return both_forms(load_graph(model));
 }
 
 /// Empty if only the proposed size is compatible with the others.

@@ -103,7 +103,8 @@ Watchdog::Watchdog(const std::filesystem::path& file, Task task) {
   const double before = resident_bytes() + now_allowed.fetch_add(bytes_) - all_allowed.fetch_add(bytes_);
   const double begin = seconds_of(clock);
   const auto end = [file, task](const std::string& what) {
-    terminal::say(file.string() + (task == Task::read ? ": reading" : ": running") + " it takes more than " + what);
+    const char* const doing = task == Task::read ? "reading" : task == Task::analyze ? "analyzing" : "running";
+    terminal::say(file.string() + ": " + doing + " it takes more than " + what);
     std::_Exit(bad_input);
   };
   thread_ = std::jthread([=, this](const std::stop_token& stop) {

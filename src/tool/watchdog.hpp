@@ -16,8 +16,9 @@ namespace benanza::tool {
 class Watchdog {
  public:
   enum class Task : std::uint8_t {
-    read,  ///< The ONNX library's shape rules might never end. Limits grow with the size of the file.
-    run,   ///< Time has no limit, memory that of the machine.
+    read,     ///< The ONNX library's shape rules might never end. Limits grow with the size of the file.
+    analyze,  ///< Sizes of tensors, which a small file may state as it likes, decide what it takes. The same limits.
+    run,      ///< Time has no limit, memory that of the machine.
   };
   /// Throws UsageError if an environment variable that sets a limit is not a number of at least 0.
   Watchdog(const std::filesystem::path& file, Task task);

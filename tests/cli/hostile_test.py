@@ -76,6 +76,9 @@ class Limits(unittest.TestCase):
             chain.write_bytes(file_of(b"".join(node("Relu", [f"x{i}"], f"x{i + 1}") for i in range(nodes)), [value("x0", F32, [1])], [value(f"x{nodes}", F32, [1])]))
             self.ends(1, "chain.onnx: reading it takes more than 0 MB of memory", "layers", chain, BENANZA_READ_MB="0", BENANZA_READ_SECONDS="inf")
 
+    def test_a_model_that_takes_too_long_to_analyze_ends_the_program(self):
+        self.ends(1, "trilu_2_31.onnx: analyzing it takes more than 0.5 s of processor time", "layers", FOLDER / "trilu_2_31.onnx", BENANZA_READ_SECONDS="0.5")
+
     def test_a_run_that_takes_too_much_memory_ends_the_program(self):
         self.ends(1, "MNIST.onnx: running it takes more than 0 MB of memory", "run", MNIST, BENANZA_RUN_MB="0")
 
