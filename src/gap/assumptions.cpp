@@ -112,6 +112,22 @@ std::string second_model(const Gap& gap, const EngineProfile& profile) {
   return "";
 }
 
+/// How many records name nodes of which the model has none; 0 if there are few, or if most of the time is known to be
+/// that of layers of the model by their shapes or their order.
+std::size_t strange_nodes(const Gap& gap, const EngineProfile& profile) {
+  constexpr std::size_t few = 4;
+  std::size_t named = 0;
+  Seconds known{}, guessed{};
+  for (const auto& record : gap.records) {
+    if (!record.counted) continue;
+    const bool by_order = record.by == MatchedBy::order || record.by == MatchedBy::shape;
+    if (!by_order && record.by != MatchedBy::kernel_class && record.by != MatchedBy::nothing) return 0;
+    (by_order ? known : guessed) += record.time;
+    if (!profile.records[record.record].nodes.empty()) ++named;
+  }
+  return named < few || known >= guessed ? 0 : named;
+}
+
 /// The part of a convolution's signature that does not depend on the type, on padding done before it, or on what is
 /// fused: batch, channels, weight, strides, dilations and groups.
 std::string conv_shape(std::string_view signature) {
@@ -179,6 +195,11 @@ void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& prof
   if (served < *gap.bound * least_served) {
     gap.deviations.push_back("the records serve layers that take " + ms_text(served) + " of the bound's " +
                              ms_text(*gap.bound) + ": the profile of another model, or of a part of this one?");
+    gap.unclaimed = true;
+  }
+  if (const std::size_t strange = strange_nodes(gap, profile); strange > 0) {
+    gap.deviations.push_back(count_text(strange, "record") +
+                             " name nodes, and the model has none of these: the profile of another model?");
     gap.unclaimed = true;
   }
   // Where nothing overlaps on a lane, records cannot take longer than the run, apart from a small cost of the profiler.

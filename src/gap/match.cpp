@@ -51,6 +51,7 @@ class Matcher {
     }
     for (std::size_t i = 0; i < single_.layers.size(); ++i)  // a node's name takes precedence over a tensor's
       for (const auto output : single_.layers[i].outputs) by_name_.emplace(single_.tensors[output].name, i);
+    for (const auto& [name, layer] : by_name_) longest_ = std::max(longest_, name.size());
     find_passes();
     for (std::size_t g = 0; g < fused_.layers.size(); ++g) {
       for (const auto member : fused_.layers[g].members) group_of_[member] = g;
@@ -212,7 +213,7 @@ class Matcher {
   /// The longest known name that begins at `begin` and ends where a name can end: its end and its layer, or empty.
   [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> longest_name(std::string_view text,
                                                                                 std::size_t begin) const {
-    for (std::size_t end = text.size(); end > begin; --end) {
+    for (std::size_t end = std::min(text.size(), begin + longest_); end > begin; --end) {
       if (end < text.size() && is_name_char(text[end]) && is_name_char(text[end - 1])) continue;
       const std::string_view rest = text.substr(end);
       const bool counter =
@@ -451,6 +452,7 @@ class Matcher {
   const std::vector<ProfileRecord>& records_;
   const std::vector<bool>& counted_;
   std::map<std::string, std::size_t, std::less<>> by_name_{};
+  std::size_t longest_ = 0;  ///< characters of the longest of these names
   std::map<std::string, Passes, std::less<>> passes_{};
   std::vector<std::string_view> kinds_{};               // one per layer
   std::vector<std::vector<std::string_view>> words_{};  // one list per record

@@ -54,6 +54,25 @@ TEST_CASE("GPUs are told apart by their model, not by how their name is written"
   CHECK(on({.device = "AMD EPYC"}, "NVIDIA H100 80GB HBM3", Activity::layer).outside.empty());
 }
 
+TEST_CASE("records that name nodes of another model explain nothing") {
+  const Case c = three_layers();
+  const auto named = [&](const std::string& prefix) {
+    EngineProfile p = profile(210, {record(prefix + "Conv_0", 80), record(prefix + "Conv_9", 60),
+                                    record(prefix + "Relu_1", 25), record(prefix + "Softmax_2", 30)});
+    for (auto& each : p.records) {
+      each.op = each.name.substr(prefix.size(), each.name.find('_') - prefix.size());
+      each.nodes = {each.name};
+    }
+    return compare(c.analysis, c.model, p);
+  };
+  const Gap own = named(""), other = named("other");
+  CHECK_FALSE(own.unclaimed);
+  CHECK(says(other.deviations, "4 records name nodes, and the model has none of these"));
+  CHECK(other.unclaimed);
+  CHECK_FALSE(other.explained());
+  CHECK(other.advice.empty());
+}
+
 TEST_CASE("a sum of records that lacks layers is not a latency: what they would take is unexplained") {
   // 140 + 25 against 135: the gap of 30 is 60 more for Conv_0 and Relu_1, minus 30 for Softmax_2, which nobody measured
   const Case c = three_layers();

@@ -175,6 +175,15 @@ TEST_CASE("a record with another shape than any layer is not forced onto one") {
   CHECK(gap.records[0].cause == Cause::unmatched);
 }
 
+TEST_CASE("a name of a megabyte is searched for no longer name than the model has") {
+  const Case c = three_layers();
+  std::string name = "Conv_0";
+  while (name.size() < 1'000'000) name += "/no_node";
+  const Gap gap = compare(c.analysis, c.model, profile(210, {record(name, 140, "Conv"), record("Relu_1", 25, "Relu")}));
+  REQUIRE(gap.records.size() == 2);
+  CHECK(gap.records[0].by == MatchedBy::part_of_name);
+}
+
 TEST_CASE("another batch size of the engine is said") {
   const Gap gap = gap_of(three_layers(), {shaped(record("Softmax_2", 50, "Softmax"), {64, 8, 10, 10})});
   REQUIRE(gap.deviations.size() == 1);
