@@ -18,6 +18,8 @@ struct Unit {
   std::string_view column;
   double seconds;
 };
+constexpr std::size_t most_rows = 1'000'000;  // several passes of the largest models; a row takes 150 bytes of memory
+
 constexpr std::array<Unit, 4> units{{{"time_ms", 1e-3}, {"time_us", 1e-6}, {"time_ns", 1e-9}, {"time_s", 1}}};
 
 struct TimeColumn {
@@ -64,6 +66,7 @@ EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
   std::vector<ProfileRecord> rows;
   std::vector<Seconds> times;
   while (next_row(lines, line)) {
+    if (ids.size() == most_rows) source.fail(lines.position(), "more than " + std::to_string(most_rows) + " rows");
     const auto fields = csv_fields(line, ',');
     const auto seconds = read_time(source, lines.position(), fields, header.size(), *time);
     if (!seconds) {

@@ -109,10 +109,12 @@ EngineProfile read_trtexec_log(Source& source, const ProfileOptions&) {
   Lines lines(source);
   std::optional<LayerTable> table;
   bool tables = false;
+  std::size_t title = 0;  // the line above a table's header
   for (std::string_view line; lines.next(line);) {
     const std::string_view message = message_of(line);
     if (const auto device = behind(line, "Selected Device: "); !device.empty()) made.device = device;
     if (const auto version = behind(line, "TensorRT version: "); !version.empty()) made.version = version;
+    if (message.starts_with("=== Profile")) title = lines.position();
     if (auto header = LayerTable::of_header(message)) {
       if (std::exchange(tables, true)) source.fail(lines.position(), "a second table of layers: the logs of two runs");
       table = header;
@@ -145,6 +147,8 @@ EngineProfile read_trtexec_log(Source& source, const ProfileOptions&) {
   }
   if (made.latencies.empty() && made.records.empty())
     throw InputError(source.path().string() + ": a log of trtexec without 'GPU Compute Time': it did not finish");
+  if (title > 0 && !tables)
+    made.warnings.push_back(source.place(title) + ": a table of layers whose header cannot be read is left out");
   if (!made.records.empty()) made.warnings.push_back(source.path().string() + std::string(trtexec_overhead));
   return made;
 }

@@ -155,6 +155,15 @@ TEST_CASE("the table of layers in a log of trtexec is read, in both of its forms
   CHECK(microseconds(older.records[0].times) == std::vector<double>{20});
   CHECK(microseconds(older.records[1].times) == std::vector<double>{30});
   CHECK(warned(older, "this record is left out"));
+
+  const auto headless = read_text(R"(&&&& RUNNING TensorRT.trtexec # trtexec
+[I] GPU Compute Time: min = 0.07 ms, max = 0.09 ms, mean = 0.075 ms, median = 0.075 ms, percentile(90%) = 0.08 ms
+[I] === Profile (200 iterations ) ===
+[I]                    Lay
+[I]            conv1 + relu1        4.00           0.0200     40.0
+)");
+  CHECK(headless.records.empty());
+  CHECK(warned(headless, "a table of layers whose header cannot be read is left out"));
 }
 
 TEST_CASE("what OpenVINO's -pc prints is read, of old versions too") {
@@ -226,6 +235,12 @@ TEST_CASE("a torn row of a CSV of layers costs that row") {
   CHECK(profile.records[1].name == "fc1");
   CHECK(microseconds(profile.records[1].times) == std::vector<double>{3000});
   CHECK(warned(profile, "byte 22: a row of 1 columns, expected 2: cut off?; this record and 1 more are left out"));
+}
+
+TEST_CASE("a CSV of layers with more than a million rows is refused") {
+  std::string text = "layer,time_ms\n";
+  for (int i = 0; i <= 1'000'000; ++i) text += "a,1\n";
+  CHECK_THROWS_WITH(read_text(text), Catch::Contains("more than 1000000 rows"));
 }
 
 TEST_CASE("what is no regular file is refused without waiting for it") {
