@@ -95,22 +95,26 @@ std::optional<Problem> make_problem(const op::MatMul& op) {
   return problem;
 }
 
+bool is_serial() { return openblas_get_parallel() == OPENBLAS_SEQUENTIAL; }
+
 class OpenBlas final : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "openblas"; }
 
   /// In "OpenBLAS 0.3.21 ...", the first word is the library and the second its version. With the processor whose
-  /// kernels it uses, if a variable chose them.
+  /// kernels it uses, if a variable chose them, and with `serial` for a build without threads, which another path of
+  /// libraries may bring.
   [[nodiscard]] std::string version() const override {
     const std::string config = openblas_get_config();
     const std::size_t begin = config.find(' ') + 1;
     const std::string version = config.substr(begin, config.find(' ', begin) - begin);
     const char* const chosen = std::getenv("OPENBLAS_CORETYPE");
-    return version + (chosen == nullptr || *chosen == '\0' ? "" : " (" + std::string(openblas_get_corename()) + ")");
+    return version + (is_serial() ? " serial" : "") +
+           (chosen == nullptr || *chosen == '\0' ? "" : " (" + std::string(openblas_get_corename()) + ")");
   }
 
   [[nodiscard]] std::variant<std::monostate, Unsupported> availability() const override {
-    if (openblas_get_parallel() == OPENBLAS_OPENMP || openblas_get_parallel() == OPENBLAS_SEQUENTIAL) return {};
+    if (openblas_get_parallel() == OPENBLAS_OPENMP || is_serial()) return {};
     return Unsupported{
         "this OpenBLAS runs on threads of its own, which would spin beside those of other libraries: the build for "
         "OpenMP is needed"};
@@ -120,6 +124,7 @@ class OpenBlas final : public Backend {
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
     if (const auto state = availability(); std::holds_alternative<Unsupported>(state))
       return std::get<Unsupported>(state);
+    if (threads > 1 && is_serial()) return Unsupported{"this build of OpenBLAS has no threads"};
     const auto* const op = std::get_if<op::MatMul>(&layer);
     if (op == nullptr) return Unsupported{"no " + std::string(kind(layer)) + " in OpenBLAS"};
     if ((op->type != DataType::f32 && op->type != DataType::f64) || op->b_type.value_or(op->type) != op->type ||
