@@ -118,10 +118,16 @@ void write_csv(std::ostream& out, const PredictReport& report) {
 void write_rungs_csv(std::ostream& out, const PredictReport& report) {
   out << "model,batch,device,status,origin_ms,time_ms,low_ms,high_ms,raised_layers\n";
   for (const auto& model : report.models)
-    for (const auto& target : model.targets)
+    for (const auto& target : model.targets) {
+      const bool known = target.total.time.value > 0;
+      const auto part = [&](Seconds time) { return known ? cell(time) : std::string(); };
       out << fmt::format("{},{},{},{},{},{},{}\n", head_of(model, target),
-                         target.partial() ? "partial" : status_of(target), cell(model.origin_time),
-                         cell(target.total.time), cell(target.total.low), cell(target.total.high), target.raised);
+                         !known             ? "no basis"
+                         : target.partial() ? "partial"
+                                            : status_of(target),
+                         cell(model.origin_time), part(target.total.time), part(target.total.low),
+                         part(target.total.high), target.raised);
+    }
 }
 
 }  // namespace benanza

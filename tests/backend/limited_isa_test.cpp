@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries that a variable limits to an older instruction set: tests/backend/CMakeLists.txt sets it. Hidden, because it holds
-// for the whole process.
+// Libraries that a variable limits to an older instruction set: tests/backend/CMakeLists.txt sets it. Hidden, because
+// it holds for the whole process.
 #include "support/catch.hpp"
 #include <benanza/backend/onednn.hpp>
 #include <benanza/plan/backend.hpp>
