@@ -258,19 +258,23 @@ class Splitter {
 
   /// What all layers are slower by alike is no matter of their kernels. Nine tenths of the layers' time, by their calls
   /// in the bound, is slower by `low` at least, and nine tenths by `high` at most. They are slower alike if `low` is at
-  /// least the square root of `high`: most of the slowdown of each layer is then common to all.
+  /// least the square root of `high`: most of the slowdown of each layer is then common to all. Of less than eight
+  /// groups, all have to be slower by the same factor, within a tenth, and three have to be different layers, which
+  /// share no kernel.
   void find_slowdown() {
-    constexpr std::size_t least_groups = 8;
-    constexpr double least_slowdown = 1.2;
+    constexpr std::size_t different_groups = 3, many_groups = 8;
+    constexpr double least_slowdown = 1.2, of_few = 1.1;
     std::vector<std::pair<double, double>> slowdowns;  // with the time of the calls
     double all = 0;
+    std::set<std::vector<std::string>> different;
     for (const auto& group : gap_.groups) {
       const bool compared = group.cause == Cause::slower_layers || group.cause == Cause::faster_layers;
       if (!compared || group.separate.value <= 0) continue;
       slowdowns.emplace_back(group.engine / group.separate, group.separate.value);
       all += group.separate.value;
+      different.insert(group.signatures);
     }
-    if (slowdowns.size() < least_groups) return;
+    if (slowdowns.empty()) return;
     std::sort(slowdowns.begin(), slowdowns.end());
     const auto at_share = [&](double share) {
       double sum = 0;
@@ -279,7 +283,10 @@ class Splitter {
       return slowdowns.back().first;
     };
     const double low = at_share(0.1), high = at_share(0.9);
-    if (low < least_slowdown || low * low < high) return;
+    const bool alike = slowdowns.size() >= many_groups ? low * low >= high
+                                                       : different.size() >= different_groups &&
+                                                             slowdowns.back().first <= of_few * slowdowns.front().first;
+    if (low < least_slowdown || !alike) return;
     gap_.slowdown = low;
     for (auto& group : gap_.groups)
       if (group.cause == Cause::slower_layers)

@@ -84,6 +84,16 @@ TEST_CASE("what all layers are slower by alike is a cause of its own, and advise
   CHECK(part_us(gap_of_ten({100, 100, 200, 200, 200, 200, 200, 200, 200, 200}), Cause::throughout) == 0);
 }
 
+TEST_CASE("three different layers that are slower by one factor are slower alike") {
+  const auto slowdown_of = [](double conv, double relu, double softmax) {
+    const std::vector<ProfileRecord> records{record("Conv_0", conv, "Conv"), record("Relu_1", relu, "Relu"),
+                                             record("Softmax_2", softmax, "Softmax")};
+    return gap_of(three_layers(), profile(conv + relu + softmax, records), RungName::library).slowdown;
+  };
+  CHECK(slowdown_of(200, 40, 60) == Approx(2));  // calls of 100, 20 and 30
+  CHECK(slowdown_of(200, 40, 70) == 1);
+}
+
 TEST_CASE("layers that are slower by different factors, few layers and small slowdowns are not alike") {
   // 1.5 is less than the square root of 4: most of what the slow half is slower by is its own.
   const std::vector<std::vector<double>> unlike{
