@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# NVIDIA GPUs, where a toolkit is found: BENANZA_CUDA, BENANZA_CUDNN, BENANZA_CUBLAS and BENANZA_NCCL are AUTO, ON (fails loudly) or OFF.
-# Needs no device and no driver. cuDNN, cuBLAS and NCCL are loaded when a program first uses them, so only their headers count here.
+# The backends of NVIDIA GPUs, if there is a toolkit. BENANZA_CUDA, BENANZA_CUDNN, BENANZA_CUBLAS and BENANZA_NCCL are AUTO, ON (an error if it is
+# missing) or OFF. Building needs no device and no driver. cuDNN, cuBLAS and NCCL are loaded when a program first uses them, so only their headers count here.
 #
-#   BENANZA_CUDA_BACKENDS   of cuda, cublas and cudnn, those that there are: what is prepared fastest is tried first
-#   BENANZA_NCCL_BACKEND    nccl, where there is one
+#   BENANZA_CUDA_BACKENDS   those of cuda, cublas and cudnn that are found, ordered by the time to prepare plans
+#   BENANZA_NCCL_BACKEND    nccl if it is found
 
 set(BENANZA_CUDA_BACKENDS "")
 
-# benanza_cuda_architectures(RESULT): those of the GPUs that are there. Elsewhere the datacentre generations (Ampere, Hopper, Blackwell), each of which
+# benanza_cuda_architectures(RESULT): those of the GPUs in this machine. If there are none: the datacentre generations (Ampere, Hopper, Blackwell), each of which
 # also runs on the later chips of its generation, and one PTX of the oldest that CUDA 13 compiles for, from which the driver makes code for any other GPU.
 # Each architecture costs minutes of compiling and megabytes of every program.
 function(benanza_cuda_architectures result)

@@ -61,7 +61,7 @@ install(EXPORT benanzaTargets NAMESPACE benanza:: DESTINATION ${package_dir} COM
 install(FILES
   cmake/BenanzaSuite.cmake cmake/FindGomp.cmake cmake/FindHwloc.cmake cmake/FindOpenBLASOpenMP.cmake cmake/FindoneDNN.cmake
   DESTINATION ${package_dir} COMPONENT development)
-# What shells and man know of the program, as it prints them itself: installed_text(FOLDER NAME ARGUMENT...).
+# installed_text(FOLDER NAME ARGUMENT...): installs what the program prints with these arguments: completions of shells and its manual page.
 function(installed_text folder name)
   set(file ${PROJECT_BINARY_DIR}/${folder}/${name})
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})

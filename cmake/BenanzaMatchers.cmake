@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The matchers of latency assertions, headers only: benanza::catch2 and benanza::gtest. Whoever links one has a test framework already; it
-# is linked along where it is known.
+# The matchers of latency assertions, headers only: benanza::catch2 and benanza::gtest. Who links one has the test
+# framework already. If it is found here, it is linked too.
 foreach(framework IN ITEMS catch2:Catch2::Catch2 gtest:GTest::gmock)
   string(REGEX MATCH "^([a-z0-9]+):(.+)$" matched ${framework})
   set(name ${CMAKE_MATCH_1})
