@@ -5,7 +5,10 @@
 
 #include <benanza/model/tensor_shape.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,41 +25,29 @@ using Dims = std::vector<std::int64_t>;
 
 /// All operands at one rank of at least 1. Drops dimensions in which every operand has size 1, and folds adjacent
 /// dimensions along which the same operands broadcast. The operands must broadcast to each other.
-[[nodiscard]] inline std::vector<Dims> collapse(const std::vector<Dims>& operands) {
+template <class Shape>
+[[nodiscard]] std::vector<Shape> collapse(const std::vector<Shape>& operands) {
   std::size_t rank = 0;
   for (const auto& dims : operands) rank = std::max(rank, dims.size());
-  std::vector<Dims> aligned, result(operands.size());
-  aligned.reserve(operands.size());
-  for (const auto& dims : operands) aligned.push_back(padded(dims, rank));
-
-  std::vector<bool> last;  // which operands broadcast along the latest dimension
+  const auto dim = [rank](const Shape& dims, std::size_t axis) {
+    return axis + dims.size() < rank ? 1 : dims[axis + dims.size() - rank];
+  };
+  std::vector<Shape> result(operands.size());
+  std::optional<std::size_t> last;  // the latest dimension in which not every operand has size 1
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    std::int64_t size = 1;
-    for (const auto& dims : aligned)
-      if (dims[axis] != 1) size = dims[axis];
-    if (size == 1) continue;
-    std::vector<bool> broadcasts;
-    broadcasts.reserve(aligned.size());
-    for (const auto& dims : aligned) broadcasts.push_back(dims[axis] == 1);
-    const bool folds = broadcasts == last;
+    const auto is_one = [&](const Shape& dims) { return dim(dims, axis) == 1; };
+    if (std::all_of(operands.begin(), operands.end(), is_one)) continue;
+    const bool folds = last && std::all_of(operands.begin(), operands.end(),
+                                           [&](const Shape& dims) { return is_one(dims) == (dim(dims, *last) == 1); });
     for (std::size_t i = 0; i < result.size(); ++i) {
-      if (folds) result[i].back() = checked_product(result[i].back(), aligned[i][axis]);
-      else result[i].push_back(aligned[i][axis]);
+      const std::int64_t size = dim(operands[i], axis);
+      if (folds) result[i][result[i].size() - 1] = checked_product(result[i].back(), size);
+      else result[i].push_back(size);
     }
-    last = broadcasts;
+    last = axis;
   }
   for (auto& dims : result)
     if (dims.empty()) dims.push_back(1);
-  return result;
-}
-
-/// The same for shapes.
-[[nodiscard]] inline std::vector<TensorShape> collapse(const std::vector<TensorShape>& shapes) {
-  std::vector<Dims> operands;
-  operands.reserve(shapes.size());
-  for (const auto& shape : shapes) operands.emplace_back(shape.begin(), shape.end());
-  std::vector<TensorShape> result;
-  for (const auto& dims : collapse(operands)) result.emplace_back(std::span<const std::int64_t>(dims));
   return result;
 }
 
