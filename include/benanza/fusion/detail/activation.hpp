@@ -63,14 +63,13 @@ class ClosedExpression {
   /// than the result.
   bool grow() {
     std::optional<std::size_t> youngest;
-    for (auto leaf : leaves())
+    for (auto leaf : leaves_)
       if (const auto producer = only_producer(*graph_, leaf)) youngest = std::max(youngest.value_or(0), *producer);
     return youngest && add(*youngest);
   }
   /// The only operand that is not a scalar constant. Nothing while more than one is left.
   [[nodiscard]] std::optional<TensorId> operand() const {
-    const auto open = leaves();
-    return open.size() == 1 ? std::optional(open[0]) : std::nullopt;
+    return leaves_.size() == 1 ? std::optional(leaves_[0]) : std::nullopt;
   }
   [[nodiscard]] std::vector<std::size_t> members() const { return {members_.rbegin(), members_.rend()}; }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
@@ -126,22 +125,19 @@ class ClosedExpression {
     if (std::find(members_.begin(), members_.end(), layer) != members_.end()) return false;
     members_.push_back(layer);
     std::sort(members_.rbegin(), members_.rend());
+    std::erase(leaves_, at.outputs[0]);
+    for (const auto& input : at.inputs) {
+      if (!input || graph_->tensors[*input].scalar) continue;
+      const auto producer = only_producer(*graph_, input);
+      const bool inside = producer && std::find(members_.begin(), members_.end(), *producer) != members_.end();
+      if (!inside && std::find(leaves_.begin(), leaves_.end(), *input) == leaves_.end()) leaves_.push_back(*input);
+    }
     return true;
-  }
-  [[nodiscard]] std::vector<TensorId> leaves() const {
-    std::vector<TensorId> result;
-    for (auto member : members_)
-      for (const auto& input : graph_->layers[member].inputs) {
-        if (!input || graph_->tensors[*input].scalar) continue;
-        const auto producer = only_producer(*graph_, input);
-        const bool inside = producer && std::find(members_.begin(), members_.end(), *producer) != members_.end();
-        if (!inside && std::find(result.begin(), result.end(), *input) == result.end()) result.push_back(*input);
-      }
-    return result;
   }
 
   const LayerGraph* graph_;
   std::vector<std::size_t> members_{};  // youngest first
+  std::vector<TensorId> leaves_{};      // operands that are not scalar constants
 };
 
 [[nodiscard]] inline std::optional<Match> match_activation(const LayerGraph& graph, std::size_t at) {
