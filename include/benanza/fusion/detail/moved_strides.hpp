@@ -102,7 +102,7 @@ class StrideMover {
     for (const Body& body : node.bodies)
       for (const auto& capture : body.graph.captures) want(capture.second, {});
     const auto axes = window_axes(node);
-    const bool is_passed = is_elementwise(node);
+    const bool is_passed = node.has_output(0) && skips(wanted_of(*node.outputs[0])) && is_elementwise(node);
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       if (!node.inputs[k]) continue;
       Steps steps;
