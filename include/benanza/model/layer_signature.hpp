@@ -30,7 +30,10 @@ namespace detail {
     while (from < end && text[from] == '0') ++from;
     return text.substr(from, end - from);
   };
-  std::size_t i = 0, j = 0;
+  std::size_t i = 0;  // where they begin to differ, or where the number begins in which they do
+  while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
+  while (i > 0 && is_digit(a[i - 1])) --i;
+  std::size_t j = i;
   while (i < a.size() && j < b.size()) {
     if (!is_digit(a[i]) || !is_digit(b[j])) {
       if (a[i] != b[j]) return a[i] <=> b[j];
