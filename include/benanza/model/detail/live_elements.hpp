@@ -266,14 +266,17 @@ class LiveElements {
     }
     if (is_ahead || !detail::may_need_everything(node)) return false;
     const Layer& layer = this->layer(graph, node);
-    if (!detail::needs_everything({node, graph, layer, known})) return false;
+    const detail::SizedNode at{node, graph, layer, known};
+    if (!detail::needs_everything(at)) return false;
     const bool conditional = values[*node.outputs[0]].conditional;
-    shares_[&node] = {.conditional = conditional};
+    LiveShare& share = shares_[&node] = {.conditional = conditional};
+    if (std::holds_alternative<op::BatchNorm>(layer))
+      for (std::size_t k = 0; k < node.inputs.size(); ++k) share.inputs.push_back(detail::is_left_out(at, k) ? 0 : 1);
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       if (!node.inputs[k]) continue;
       Needed& needed = values[*node.inputs[k]];
       needed.conditional = needed.conditional || conditional;
-      if (k == 0 && is_slice(graph, *node.outputs[0])) continue;
+      if (share.input(k) == 0 || (k == 0 && is_slice(graph, *node.outputs[0]))) continue;
       const detail::Dims& dims = graph.value(*node.inputs[k]).dims;
       if (needed.part.empty()) needed.part = Region::whole(dims);
       else if (!needed.part.is_whole()) needed.part.add(Region::whole(dims));

@@ -180,7 +180,8 @@ namespace benanza::detail {
     return true;
   if (at.node.op_type == "ScatterElements" && k == 0) return known_few(at).has_value();  // one number in all places
   if (is_constant(k) && chooses_numbers(at)) return true;                                // numbers in the code
-  if (onnx_type(at.node) == "GridSample" || onnx_type(at.node) == "RoiAlign") return k > 0 && is_constant(k);
+  const bool reads_places = at.node.op_type == "GridSample" || at.node.op_type == "RoiAlign";
+  if (reads_places && at.node.domain.empty()) return k > 0 && is_constant(k);
   if (std::holds_alternative<op::MatMul>(at.layer)) {
     const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";
     return (k < 2 && multiplies_by_zero(at.node)) || (k == 2 && adds && at.node.attribute<double>("beta", 1) == 0);

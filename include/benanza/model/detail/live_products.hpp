@@ -291,7 +291,7 @@ struct EqualAxes {
                     summed.limit(k, box);
                     for (const auto& [input, depth] : where)
                       if (input == k) zeros.limit(k, y, box[depth]);
-                    return {box};
+                    return only(std::move(box));
                   },
                   .flops =
                       [at, zeros, some, zero_rows, of_a, of_b, b, where, equal = equal_axes(at)](
@@ -336,7 +336,7 @@ struct EqualAxes {
                     Box box = follow(k == 0 ? of_a : of_b, at.x(k), at.y(j), y);
                     for (const auto& axis : summed) axis.limit(k, box);
                     zeros.limit(k, box);
-                    return {box};
+                    return only(std::move(box));
                   },
                   .flops =
                       [at, zeros, some, of_a = followed[0], of_b = followed[1], where, equal = equal_axes(at)](

@@ -43,6 +43,13 @@ struct LiveRule {
   std::function<std::optional<AxesBand>(std::size_t k)> reads{};
 };
 
+/// A list initializer would copy the box.
+[[nodiscard]] inline std::vector<Box> only(Box box) {
+  std::vector<Box> result;
+  result.push_back(std::move(box));
+  return result;
+}
+
 /// The part of an operand of dimensions `x` for a box of a result of dimensions `y`. Axes that broadcast are needed
 /// whole.
 [[nodiscard]] inline Box follow(const FollowedAxes& axes, std::span<const std::int64_t> x,
@@ -55,6 +62,7 @@ struct LiveRule {
 /// Every axis follows the same axis of the result, counted from the last.
 [[nodiscard]] inline FollowedAxes last_axes(std::size_t rank, std::size_t y_rank) {
   FollowedAxes axes;
+  axes.reserve(rank);
   for (std::size_t i = 0; i < rank; ++i) axes.push_back(i + y_rank >= rank ? i + y_rank - rank : whole_axis);
   return axes;
 }
@@ -64,8 +72,8 @@ struct LiveRule {
   return {.operand = [at, scaled_axis](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
             const Dims& x = at.x(k);
             if (scaled_axis && k > 0 && x.size() == 1 && *scaled_axis < y.size())
-              return {follow({*scaled_axis}, x, at.y(j), y)};
-            return {follow(last_axes(x.size(), y.size()), x, at.y(j), y)};
+              return only(follow({*scaled_axis}, x, at.y(j), y));
+            return only(follow(last_axes(x.size(), y.size()), x, at.y(j), y));
           },
           .follows = [at](std::size_t k) { return last_axes(at.x(k).size(), at.y().size()); }};
 }
@@ -119,8 +127,8 @@ template <class IsWhole>
   for (std::size_t i = 0; i < at.x(0).size(); ++i) axes.push_back(is_whole(i) ? whole_axis : i);
   return {.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
             const Dims& x = at.x(k);
-            if (x == at.x(0) && y.size() == x.size()) return {follow(axes, x, at.y(j), y)};
-            return {follow(last_axes(x.size(), y.size()), x, at.y(j), y)};
+            if (x == at.x(0) && y.size() == x.size()) return only(follow(axes, x, at.y(j), y));
+            return only(follow(last_axes(x.size(), y.size()), x, at.y(j), y));
           },
           .flops = [of_result](std::span<const Region> y,
                                const Region& x) { return of_result * y[0].share() + (1 - of_result) * x.share(); }};
@@ -240,7 +248,7 @@ template <class IsWhole>
       return LiveRule{.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                         const Dims& x = at.x(k);
                         if (k < 2) return {};
-                        return {follow(last_axes(x.size(), y.size()), x, at.y(j), y)};
+                        return only(follow(last_axes(x.size(), y.size()), x, at.y(j), y));
                       },
                       .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
     LiveRule rule = leaving_out(along_axes(

@@ -31,7 +31,7 @@ namespace benanza::detail {
 }
 
 /// Whether a node of such a type needs all of each operand for all of its result, which is not empty, if nothing is
-/// known of the operands. Its rule would say the same, but takes much longer.
+/// known of the operands. Its rule would say the same, but takes much longer. A batch norm may leave operands out.
 [[nodiscard]] inline bool needs_everything(const SizedNode& at) {
   if (std::holds_alternative<op::Conv>(at.layer)) {
     const auto windows = convolution_windows(at);
@@ -44,7 +44,8 @@ namespace benanza::detail {
   if (std::holds_alternative<op::View>(at.layer)) return is_reshape(at.node.op_type);
   const bool computes = std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::Binary>(at.layer) ||
                         std::holds_alternative<op::BatchNorm>(at.layer) || std::holds_alternative<op::MatMul>(at.layer);
-  return (computes || std::holds_alternative<op::Transpose>(at.layer)) && !counts_less(at) && !equal_axes(at);
+  return (computes || std::holds_alternative<op::Transpose>(at.layer)) && !equal_axes(at) &&
+         (std::holds_alternative<op::BatchNorm>(at.layer) || !counts_less(at));
 }
 
 }  // namespace benanza::detail
