@@ -119,15 +119,16 @@ constexpr std::array ranks{
 
 void guard_node(const Node& node, std::span<const Value* const> inputs, std::size_t outputs) {
   if (!node.domain.empty() && node.domain != "com.microsoft") return;  // nothing reads an unknown operator's attributes
-  for (const auto& [attribute, least, most] : limits) {
-    const auto found = node.attributes.find(attribute);
-    if (found == node.attributes.end()) continue;
+  for (const auto& [attribute, value] : node.attributes) {
+    const auto limit =
+        std::find_if(limits.begin(), limits.end(), [&](const Limit& one) { return one.attribute == attribute; });
+    if (limit == limits.end()) continue;
     const bool has_heads = !node.domain.empty() || (!inputs.empty() && inputs[0] && inputs[0]->dims.size() == 4);
     if (attribute == "num_heads" && node.op_type == "RotaryEmbedding" && has_heads) continue;  // 0: not stated
-    const std::string what = "attribute '" + std::string(attribute) + "'";
-    if (const auto* one = std::get_if<std::int64_t>(&found->second)) check(what, *one, least, most);
-    if (const auto* many = std::get_if<std::vector<std::int64_t>>(&found->second))
-      for (const auto value : *many) check(what, value, least, most);
+    const std::string what = "attribute '" + attribute + "'";
+    if (const auto* one = std::get_if<std::int64_t>(&value)) check(what, *one, limit->least, limit->most);
+    if (const auto* many = std::get_if<std::vector<std::int64_t>>(&value))
+      for (const auto number : *many) check(what, number, limit->least, limit->most);
   }
   if (!node.domain.empty()) return;  // an operator of the same name elsewhere has other inputs
   if (node.op_type == "Einsum") check_equation(node);
