@@ -93,6 +93,8 @@ NpyHeader read_npy_header(const std::filesystem::path& file) {
   in.read(head.data(), 12);
   if (!in || !head.starts_with("\x93NUMPY")) throw InputError(file.string() + ": not a NumPy file");
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(head[i])); };
+  if (byte(6) < 1 || byte(6) > 3)
+    throw InputError(file.string() + ": version " + std::to_string(byte(6)) + " of NumPy's format, expected 1 to 3");
   // The length of the text has two bytes in version 1 and four in later versions.
   const bool old = byte(6) == 1;
   std::size_t length = byte(8) + (byte(9) << 8);

@@ -267,10 +267,10 @@ void Builder::visit_scan(Step& step) {
   Frame& outer = step.scope.frame;
   const bool batched = step.node.opset < 9;
   const std::size_t skipped = batched ? 1 : 0;
-  const std::size_t sequences =
-      to_size(std::max<std::int64_t>(step.node.attribute<std::int64_t>("num_scan_inputs", 0), 0));
+  const auto stated = step.node.attribute<std::int64_t>("num_scan_inputs", 0);
+  const std::size_t sequences = to_size(std::max<std::int64_t>(stated, 0));
   if (step.inputs.size() < sequences + skipped || sequences == 0)
-    throw InputError("num_scan_inputs is " + std::to_string(sequences) + " of " + std::to_string(step.inputs.size()) +
+    throw InputError("num_scan_inputs is " + std::to_string(stated) + " of " + std::to_string(step.inputs.size()) +
                      " inputs");
   const std::size_t states = step.inputs.size() - sequences - skipped;
   if (to_size(body.input_size()) != states + sequences)

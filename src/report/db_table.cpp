@@ -44,10 +44,6 @@ std::string versions_text(const std::vector<BackendVersion>& backends) {
 
 std::string file_name(const std::string& file) { return file.substr(file.rfind('/') + 1); }
 
-std::string count_text(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string more(std::size_t shown, std::size_t all) {
   return shown < all ? fmt::format("  ({} more: --all)\n", all - shown) : "";
 }
@@ -58,7 +54,7 @@ std::size_t shown_of(std::size_t all, const TableOptions& options) {
 
 void conflicts_table(std::ostream& out, const std::vector<Conflict>& conflicts, const TableOptions& options) {
   if (conflicts.empty()) return;
-  out << count_text(conflicts.size(), "row") << " of which two runs disagree:\n";
+  out << plural(conflicts.size(), "row") << " of which two runs disagree:\n";
   const std::size_t shown = shown_of(conflicts.size(), options);
   for (std::size_t i = 0; i < shown; ++i) {
     const Conflict& c = conflicts[i];
@@ -75,7 +71,7 @@ void conflicts_table(std::ostream& out, const std::vector<Conflict>& conflicts, 
 
 void side_line(std::ostream& out, std::string_view name, const DbDiff::Side& side, const TableOptions& options) {
   out << paragraph(fmt::format("{:<7} {}: {} {}, {} ({})", name, side.place, clipped(side.machine.device, 60),
-                               side.machine.isa, versions_text(side.backends), count_text(side.runs, "run")),
+                               side.machine.isa, versions_text(side.backends), plural(side.runs, "run")),
                    width_of(options), 0);
 }
 
@@ -130,13 +126,13 @@ void write_table(std::ostream& out, const DbList& report, const TableOptions& op
                        clipped(run.name, 24), report.timed[i], report.refused[i], run.ceilings.size(),
                        run.warnings.size(), clipped(versions_text(run.backends), 120), file_name(run.file));
     if (report.disagreeing[i] > 0)
-      out << fmt::format("    {} of which no two methods of timing agree\n", count_text(report.disagreeing[i], "row"));
+      out << fmt::format("    {} of which no two methods of timing agree\n", plural(report.disagreeing[i], "row"));
     if (options.all)
       for (const auto& warning : run.warnings) out << "    " << clipped(warning, 300) << '\n';
   }
   std::size_t rows = 0;
   for (std::size_t i = 0; i < report.runs.size(); ++i) rows += report.timed[i] + report.refused[i];
-  out << fmt::format("{}, {} rows\n", count_text(report.runs.size(), "run"), rows);
+  out << fmt::format("{}, {} rows\n", plural(report.runs.size(), "run"), rows);
   for (const auto& line : report.unread) out << "not read: " << clipped(line, 300) << '\n';
 }
 
@@ -146,13 +142,13 @@ void write_table(std::ostream& out, const DbVerification& report, const TableOpt
     out << clipped(report.findings[i].file + ": " + report.findings[i].what, 500) << '\n';
   out << more(shown, report.findings.size());
   conflicts_table(out, report.conflicts, options);
-  out << fmt::format("{}, {} rows: {}; runs disagree on {}\n", count_text(report.files, "file"), report.rows,
-                     report.findings.empty() ? "nothing wrong" : count_text(report.findings.size(), "thing") + " wrong",
+  out << fmt::format("{}, {} rows: {}; runs disagree on {}\n", plural(report.files, "file"), report.rows,
+                     report.findings.empty() ? "nothing wrong" : plural(report.findings.size(), "thing") + " wrong",
                      report.conflicts.size());
   std::string ignored;
-  if (report.ignored_elements > 0) ignored = count_text(report.ignored_elements, "aggregate");
+  if (report.ignored_elements > 0) ignored = plural(report.ignored_elements, "aggregate");
   if (report.ignored_files > 0)
-    ignored += (ignored.empty() ? "" : ", ") + count_text(report.ignored_files, "file") + " of another kind";
+    ignored += (ignored.empty() ? "" : ", ") + plural(report.ignored_files, "file") + " of another kind";
   if (!ignored.empty()) out << "ignored: " << ignored << '\n';
 }
 
@@ -163,9 +159,8 @@ void write_table(std::ostream& out, const DbMerge& report, const TableOptions& o
     out << fmt::format("known    {} is {}\n", entry.source, file_name(entry.target));
   for (const auto& line : report.merge.refused) out << "refused  " << clipped(line, 500) << '\n';
   conflicts_table(out, report.conflicts, options);
-  out << fmt::format("{}: {} added, {} known, {} refused\n", report.folder,
-                     count_text(report.merge.added.size(), "run"), report.merge.known.size(),
-                     report.merge.refused.size());
+  out << fmt::format("{}: {} added, {} known, {} refused\n", report.folder, plural(report.merge.added.size(), "run"),
+                     report.merge.known.size(), report.merge.refused.size());
 }
 
 void write_table(std::ostream& out, const DbDiff& report, const TableOptions& options) {
@@ -187,7 +182,7 @@ void write_table(std::ostream& out, const DbDiff& report, const TableOptions& op
   }
   const std::vector<const LayerChange*> worth = worth_showing(report, options.all);
   if (with_kernels > 0)
-    out << fmt::format("kernels: {} of {} launch others\n", with_others, count_text(with_kernels, "layer"));
+    out << fmt::format("kernels: {} of {} launch others\n", with_others, plural(with_kernels, "layer"));
   const std::size_t shown = shown_of(worth.size(), options);
   if (shown == 0) return;
   const std::size_t width = options.all ? 300 : static_cast<std::size_t>(std::max(options.width, 80)) - 52;

@@ -56,10 +56,6 @@ Seconds resolution_of(const EngineProfile& profile) {
   return {};
 }
 
-std::string plural(std::size_t count, const char* word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 class Table {
  public:
   Table(std::ostream& out, const GapReport& report, const TableOptions& options)

@@ -3,6 +3,7 @@
 #include "format.hpp"
 #include "known_layers.hpp"
 #include "table_parts.hpp"
+#include "text.hpp"
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/report.hpp>
 
@@ -78,10 +79,10 @@ void write_table(std::ostream& out, const LayersReport& report, const TableOptio
       out << paragraph("FLOPs unknown: " + clipped(listed(m.open), 300) + " not bound", width_of(options), 2);
   }
   const auto total = report.total();
-  out << strong(fmt::format("{:<28} {:>7} {:>7} {:>6.1f}%", fmt::format("{} models", report.models.size()), total,
-                            report.unique(),
-                            total ? 100.0 * static_cast<double>(report.unique()) / static_cast<double>(total) : 0.0),
-                options)
+  out << strong(
+             fmt::format("{:<28} {:>7} {:>7} {:>6.1f}%", plural(report.models.size(), "model"), total, report.unique(),
+                         total ? 100.0 * static_cast<double>(report.unique()) / static_cast<double>(total) : 0.0),
+             options)
       << "\n\n";
   if (report.known) {
     write_known_layers(out, report);

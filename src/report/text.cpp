@@ -72,4 +72,8 @@ std::string paragraph(std::string_view text, std::size_t width, std::size_t inde
   return lines.empty() ? lines : lines.substr(2);
 }
 
+std::string plural(std::size_t count, std::string_view what) {
+  return std::to_string(count) + ' ' + std::string(what) + (count == 1 ? "" : "s");
+}
+
 }  // namespace benanza::report

@@ -2,6 +2,7 @@
 // Names and paragraphs as a terminal may show them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,5 +14,8 @@ namespace benanza::report {
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 /// Wrapped, with lines after the first one indented by two more.
 [[nodiscard]] std::string paragraph(std::string_view text, std::size_t width, std::size_t indent);
+
+/// `1 model`, `2 models`.
+[[nodiscard]] std::string plural(std::size_t count, std::string_view what);
 
 }  // namespace benanza::report

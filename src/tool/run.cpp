@@ -47,7 +47,7 @@ Graph load_one(const RunCommand& options) {
   return std::move(load_graphs(options.models, options.quiet).front());
 }
 
-/// Minimum, maximum and mean.
+/// Minimum, maximum and mean; NaN, without a sign, if any element is.
 struct Extent {
   double least = std::numeric_limits<double>::infinity(), largest = -least, mean = 0;
 };
@@ -56,8 +56,9 @@ Extent extent_of(const Tensor& tensor) {
   Extent extent;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
     const double value = tensor[i];
-    extent.least = std::isnan(value) ? value : std::min(extent.least, value);
-    extent.largest = std::isnan(value) ? value : std::max(extent.largest, value);
+    if (constexpr double nan = std::numeric_limits<double>::quiet_NaN(); std::isnan(value)) return {nan, nan, nan};
+    extent.least = std::min(extent.least, value);
+    extent.largest = std::max(extent.largest, value);
     extent.mean += value / static_cast<double>(tensor.elements());
   }
   return extent;

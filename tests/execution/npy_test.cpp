@@ -64,6 +64,8 @@ TEST_CASE("files that are cut off, or of another kind, are refused by name") {
   CHECK(refusal(npy(header("<f4", "(2,)"), "1234")).find("4 bytes of data, expected 8 of f32 2") != std::string::npos);
   CHECK(refusal(npy(header("<f4", "(2,)"), "1234567890")).find("10 bytes of data, expected 8") != std::string::npos);
   CHECK(refusal(npy(header("<c8", "(1,)"), "12345678")).find("elements of type '<c8'") != std::string::npos);
+  CHECK(refusal(npy(header("<f4", "(1,)"), "1234", '\x09')).find("version 9 of NumPy's format, expected 1 to 3") !=
+        std::string::npos);
   CHECK(refusal(npy(header("<f4", "(2,)"), "").substr(0, 20)).find("its header has no shape") != std::string::npos);
   CHECK(refusal(npy(header("<f4", "(4611686018427387904, 4)"), "")).find("overflows") != std::string::npos);
 }
