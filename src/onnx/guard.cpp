@@ -119,7 +119,9 @@ constexpr std::array ranks{
 
 void guard_node(const Node& node, std::span<const Value* const> inputs, std::size_t outputs) {
   if (!node.domain.empty() && node.domain != "com.microsoft") return;  // nothing reads an unknown operator's attributes
-  for (const auto& [attribute, value] : node.attributes) {
+  for (const auto& given : node.attributes) {
+    const auto& attribute = given.first;
+    const auto& value = given.second;
     const auto limit =
         std::find_if(limits.begin(), limits.end(), [&](const Limit& one) { return one.attribute == attribute; });
     if (limit == limits.end()) continue;
