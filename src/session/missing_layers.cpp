@@ -68,7 +68,6 @@ bool has_moved_winner(std::span<const Measurement> rows) {
 /// What sessions show about the winners of one layer.
 struct Doubt {
   bool pending = false;      ///< after the latest session that timed rounds of the layer
-  bool crowded = false;      ///< since that session chose among thread counts while another process ran
   std::size_t sessions = 0;  ///< with the layer, and with a winner in doubt, of this layer or of another one
 };
 
@@ -80,19 +79,12 @@ std::map<std::string, Doubt> doubts_of(const ResultDatabase& database, const ben
   std::map<std::string, Doubt> doubts;
   for (const auto& run : database.runs()) {
     std::map<std::string, Winners> seen;
-    std::set<std::string> crowded;
     for (const auto& row : run.rows)
-      if (row.threads <= question.threads && is_asked_for(row.cache)) {
-        seen[row.signature].add(row);
-        if (row.measured() && detail::is_crowded(run, row)) crowded.insert(row.signature);
-      }
+      if (row.threads <= question.threads && is_asked_for(row.cache)) seen[row.signature].add(row);
     bool left_doubt = false;
     for (const auto& [signature, winners] : seen) {
       Doubt& doubt = doubts[signature];
-      if (!winners.none()) {
-        doubt.crowded = crowded.contains(signature);
-        doubt.pending = doubt.crowded || winners.any(is_in_doubt);
-      }
+      if (!winners.none()) doubt.pending = winners.any(is_in_doubt);
       left_doubt = left_doubt || doubt.pending;
     }
     if (!left_doubt) continue;
@@ -148,10 +140,10 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
     const auto found = doubts.find(signature);
     return found == doubts.end() || !found->second.pending || found->second.sessions >= most_sessions;
   };
-  const auto is_crowded = [&](const std::string& signature) {
-    const auto found = doubts.find(signature);
-    return found != doubts.end() && found->second.crowded;
-  };
+  detail::CrowdedChoices crowded;
+  for (const auto& run : database.runs())
+    for (const auto& row : run.rows)
+      if (row.threads <= question.threads) crowded.add(run, row);
   LayerSet wanted;
   std::string name;
   std::set<std::string> needed;
@@ -174,8 +166,8 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
     const auto found = rows.find(layer_signature.text());
     const bool may_contest =
         again == Again::uncertain || (again == Again::nothing && !is_settled(layer_signature.text()));
-    const bool contest =
-        found != rows.end() && may_contest && (is_crowded(layer_signature.text()) || has_moved_winner(found->second));
+    const bool is_crowded = again != Again::all && crowded.contains(layer_signature.text());
+    const bool contest = found != rows.end() && (is_crowded || (may_contest && has_moved_winner(found->second)));
     if (!contest && is_known(layer_signature.text(), unique.layer)) {
       entry.known = found->second;
     } else if ((question.certain || contest || has_retries(layer_signature.text())) && found != rows.end()) {

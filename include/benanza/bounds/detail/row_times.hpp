@@ -93,16 +93,16 @@ class RowTimes {
 inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::string>& needed, int threads,
                           std::span<const std::string> backends) {
   const RowFilter counts{needed, threads, backends};
+  session_ = choose_session(results, counts);
   RowsOfLayers all;
   for (const auto& run : results.runs())
     for (const auto& row : run.rows) {
       if (!counts(row)) continue;
       untimed_.add(row);
       if (!row.measured()) continue;
-      all[row.signature].push_back(&row);
+      if (run.started >= session_.since) all[row.signature].push_back(&row);
       of_sessions_ = of_sessions_ || is_of_session(row);
     }
-  session_ = choose_session(results, counts);
   choose_rows(all);
   spread_ = average_spread();
   quiet_ = QuietTimes(results, counts, session_.since, spread_);

@@ -52,6 +52,25 @@ inline constexpr double few_others = 0.05;
   return row.threads > 1 && run.others > few_others;
 }
 
+/// The layers whose number of threads was only chosen beside other processes, in the runs so far. Several threads may
+/// have lost only because of these. Above a quarter of a processor; below, most samples see no neighbour.
+class CrowdedChoices {
+ public:
+  /// `run`: later than those before it.
+  void add(const Run& run, const Measurement& row) {
+    constexpr double many_others = 0.25;
+    if (row.threads < 2 || !row.measured()) return;
+    if (run.others > many_others) crowded_.insert(row.signature);
+    else quiet_.insert(row.signature);
+  }
+  [[nodiscard]] bool contains(const std::string& signature) const {
+    return crowded_.contains(signature) && !quiet_.contains(signature);
+  }
+
+ private:
+  std::set<std::string> crowded_{}, quiet_{};
+};
+
 /// A round counts if the rows whose sample was contended in it, which have their median there, make up less than a
 /// quarter of the time.
 [[nodiscard]] inline bool round_counts(const BestOfLayers& best, std::size_t round) {
@@ -70,8 +89,12 @@ inline constexpr double few_others = 0.05;
   for (const auto& [signature, of_layer] : rows) {
     const BestRows& best = session.best[signature] = best_of(of_layer);
     session.p10 += without_launch(*best.bound.fastest, best.bound.fastest->p10);
-    for (const auto* row : best.all())
-      if (row) session.taken = std::min(session.taken, row->rounds_s.size());
+    for (const auto* row : best.all()) {
+      if (!row) continue;
+      session.taken = std::min(session.taken, row->rounds_s.size());
+      if (is_crowded(run, *row))
+        session.doubt = "other processes used " + std::to_string(std::lround(100 * run.others)) + " % of a processor";
+    }
   }
   for (std::size_t r = 0; r < session.taken; ++r)
     if (round_counts(session.best, r)) session.rounds.push_back(r);
@@ -91,22 +114,23 @@ inline constexpr double few_others = 0.05;
       if (has_rounds(row)) states.emplace(row.signature, row.cache);
     }
   std::vector<SessionRounds> sessions;
+  CrowdedChoices crowded;
   for (const auto& run : results.runs()) {
     RowsOfLayers rows;
     std::set<State> timed;
-    bool crowded = false;  // also if no crowded plan got rounds: others may have won only because of the neighbour
     for (const auto& row : run.rows) {
       if (!counts(row) || !row.measured()) continue;
-      crowded = crowded || is_crowded(run, row);
+      crowded.add(run, row);
       if (!has_rounds(row)) continue;
       rows[row.signature].push_back(&row);
       timed.emplace(row.signature, row.cache);
     }
     if (timed.empty() || timed.size() != states.size() || rows.size() != measured.size()) continue;
     sessions.push_back(rounds_of(run, rows));
-    if (crowded)
-      sessions.back().doubt =
-          "other processes used " + std::to_string(std::lround(100 * run.others)) + " % of a processor";
+    std::string& doubt = sessions.back().doubt;
+    const auto is_crowded_choice = [&](const auto& of_layer) { return crowded.contains(of_layer.first); };
+    if (doubt.empty() && std::any_of(rows.begin(), rows.end(), is_crowded_choice))
+      doubt = "other processes ran while numbers of threads were compared";
   }
   return sessions;
 }
