@@ -258,9 +258,8 @@ class Splitter {
 
   /// What all layers are slower by alike is no matter of their kernels. Nine tenths of the layers' time, by their calls
   /// in the bound, is slower by `low` at least, and nine tenths by `high` at most. They are slower alike if `low` is at
-  /// least the square root of `high`: most of the slowdown of each layer is then common to all. Of less than eight
-  /// groups, all have to be slower by the same factor, within a tenth, and three have to be different layers, which
-  /// share no kernel.
+  /// least the square root of `high`: most of the slowdown of each layer is then common to all. Of fewer than
+  /// eight groups, all have to be slower by the same factor, within a tenth, and three have to be different layers.
   void find_slowdown() {
     constexpr std::size_t different_groups = 3, many_groups = 8;
     constexpr double least_slowdown = 1.2, of_few = 1.1;

@@ -46,13 +46,18 @@ std::optional<Seconds> side_by_side(const Analysis& analysis, RungName target) {
   return whole && one && many ? *whole - std::max(Seconds{}, *one - *many) : whole;
 }
 
+/// The target, or what stands for it if the other type lacks it.
+RungName in_other(const Analysis& other, RungName target) {
+  return other[target].median ? target : RungName::library_fused;
+}
+
 /// The fastest of the other types that have rows for all layers; null if none is faster than `latency`.
 const Analysis* faster_type(const std::vector<Analysis>& others, const Gap& gap, RungName target, Seconds latency) {
   const Analysis* best = nullptr;
   for (const auto& other : others) {
     const bool measured = std::any_of(gap.types.begin(), gap.types.end(),
                                       [&](const TypeGain& type) { return type.type == other.type && type.measured; });
-    const auto time = side_by_side(other, target);
+    const auto time = side_by_side(other, in_other(other, target));
     if (!measured || !time || *time >= latency) continue;
     latency = *time;
     best = &other;
@@ -63,7 +68,8 @@ const Analysis* faster_type(const std::vector<Analysis>& others, const Gap& gap,
 }  // namespace
 
 std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<Analysis>& others, const Gap& gap) {
-  const RungName target = gap.rung == RungName::library_fused ? gap.rung : analysis.headline();
+  const bool resident = gap.rung == RungName::library_fused_resident || gap.rung == RungName::library_resident;
+  const RungName target = resident ? RungName::library_fused_resident : RungName::library_fused;
   const auto fused = gap.ratio(target).bound, apart = gap.ratio(gap.rung).bound;
   if (!gap.gap || !gap.latency || !fused) return std::nullopt;
   Chain chain(gap, analysis.type);
@@ -82,10 +88,11 @@ std::optional<JointGain> joint_gain(const Analysis& analysis, const std::vector<
   const Analysis* other = faster_type(others, gap, target, chain.made().latency);
   JointGain& joint = chain.made();
   if (other) {
-    chain.down_to("in " + std::string(name(other->type)), Change::type, *side_by_side(*other, target));
+    chain.down_to("in " + std::string(name(other->type)), Change::type,
+                  *side_by_side(*other, in_other(*other, target)));
     joint.type = other->type;
   }
-  const Rung& last = (other ? *other : analysis)[target];
+  const Rung& last = other ? (*other)[in_other(*other, target)] : analysis[target];
   if (last.median) joint.uncertainty = joint.latency * last.uncertainty;
   return joint;
 }

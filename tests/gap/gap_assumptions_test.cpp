@@ -67,7 +67,7 @@ TEST_CASE("records that name nodes of another model explain nothing") {
   };
   const Gap own = named(""), other = named("other");
   CHECK_FALSE(own.unclaimed);
-  CHECK(says(other.deviations, "4 records name nodes, and the model has none of these"));
+  CHECK(says(other.deviations, "the model has none of 4 nodes that are named"));
   CHECK(other.unclaimed);
   CHECK_FALSE(other.explained());
   CHECK(other.advice.empty());

@@ -280,8 +280,8 @@ struct JointStep {
   Seconds latency{};               ///< after it
 };
 
-/// All changes together: from the latency, part by part, down to the headline less what parallel branches save, in the
-/// type for which this is lowest. `library_fused` replaces the headline if the gap is to it. The gains add up to
+/// All changes together: from the latency, part by part, down to the fused form of the rung that the gap is to, less
+/// what parallel branches save, in the type for which this is lowest. The gains add up to
 /// latency - Gap::joint->latency.
 struct JointGain {
   DataType type = DataType::f32;         ///< differs from the model's type only if all its layers have rows in it
