@@ -127,7 +127,7 @@ class EpilogueBinder {
   }
 
   /// Whether the nodes up to `end` may be this function of the running result: one node that computes it, or
-  /// element-wise nodes if exporters write the function in parts (fusion/activation.hpp).
+  /// element-wise nodes if exporters write the function in parts (fusion/detail/activation.hpp).
   [[nodiscard]] bool may_be(const PostOp& wanted, std::size_t end) const {
     std::set<ValueId> inside{running_};
     for (std::size_t i = at_; i < end; ++i) {

@@ -70,8 +70,7 @@ StoredResults load_results(const std::vector<std::string>& names, const std::vec
   const ResultDatabase database = open_all(names);
   try {
     StoredResults stored = of_machine(database, database.machine(choice), backends, choice.accept);
-    for (auto& line : database.not_counted(stored.report.machine, choice.accept))
-      stored.report.warnings.push_back(std::move(line));
+    stored.not_counted = database.not_counted(stored.report.machine, choice.accept);
     return stored;
   } catch (const InputError& error) {
     throw InputError(std::string("--results: ") + error.what());

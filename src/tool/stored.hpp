@@ -23,6 +23,7 @@ namespace benanza::tool {
 struct StoredResults {
   ResultDatabase results{};  ///< one machine and the newest version of each backend: two versions never share a total
   BoundReport report{};      ///< describes the source of the results; has no models yet
+  std::vector<std::string> not_counted{};  ///< ResultDatabase::not_counted
 };
 
 /// Adds `--of` and `--accept`, for results that an option of this name gives; empty: one of several.

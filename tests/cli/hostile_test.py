@@ -38,7 +38,7 @@ COMMANDS = {
     "run": ["run"] + QUIET,
 }
 OF_REFUSED = ("layers", "memory of training", "run")  # enough for a model that `layers` refuses: all commands read models by the same function
-PROCESSOR_SECONDS, MEGABYTES = 20, 1000  # far above what the limits of the program allow, so that a slow machine passes
+PROCESSOR_SECONDS, MEGABYTES = 60, 1000  # far above what the limits of the program allow, so that a slow machine passes
 
 
 def limit_time():

@@ -124,7 +124,6 @@ class OpenBlas final : public Backend {
   [[nodiscard]] std::variant<Plans, Unsupported> plans(const Layer& layer, int threads) const override {
     if (const auto state = availability(); std::holds_alternative<Unsupported>(state))
       return std::get<Unsupported>(state);
-    if (threads > 1 && is_serial()) return Unsupported{"this build of OpenBLAS has no threads"};
     const auto* const op = std::get_if<op::MatMul>(&layer);
     if (op == nullptr) return Unsupported{"no " + std::string(kind(layer)) + " in OpenBLAS"};
     if ((op->type != DataType::f32 && op->type != DataType::f64) || op->b_type.value_or(op->type) != op->type ||
