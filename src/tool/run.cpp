@@ -61,7 +61,7 @@ Extent extent_of(const Tensor& tensor) {
     extent.largest = std::max(extent.largest, value);
     extent.mean += value / static_cast<double>(tensor.elements());
   }
-  if (std::isnan(extent.mean)) extent.mean = std::numeric_limits<double>::quiet_NaN();  // of both infinities
+  if (std::isnan(extent.mean)) extent.mean = std::numeric_limits<double>::quiet_NaN();  // inf - inf
   return extent;
 }
 

@@ -205,7 +205,7 @@ struct LayerNorm {
     return norm;
   }
 
-  /// The index of the scale among the inputs, or of the bias if there is no scale.
+  /// Which input is the scale. Without a scale, the bias stands there.
   [[nodiscard]] constexpr std::size_t first_weight() const {
     return 1 + (residual == Residual::none ? 0U : 1U) + (x_bias ? 1U : 0U);
   }
