@@ -16,6 +16,7 @@ using Json = nlohmann::json;
 
 Seconds time_of(const Json& row, const std::string& where) {
   const double value = time_at(row, "real_time", where);
+  if (value == 0) throw Unreadable(where + ": a time of 0, expected a positive one");
   const std::string unit = row.contains("time_unit") ? text_at(row, "time_unit") : "ns";
   if (unit == "ns") return nanoseconds(value);
   if (unit == "us") return Seconds{value * 1e-6};
@@ -62,9 +63,11 @@ EngineProfile read_google_benchmark(Source& source, const ProfileOptions& option
     if (text_at(row, "run_type") != "aggregate") samples.push_back(time_of(row, where));
     else if (text_at(row, "aggregate_name") == "median") medians.push_back(time_of(row, where));
   };
-  for_each_json(source, "benchmarks", longest_record, add, [&made](std::string_view member, const Json& value) {
+  const auto take_device = [&made](std::string_view member, const Json& value) {
     if (member == "context") made.device = text_at(value, "host_name");
-  });
+  };
+  constexpr bool may_be_cut = true;  // repetitions are samples: those that were written count
+  for_each_json(source, "benchmarks", longest_record, add, take_device, may_be_cut);
   if (samples.empty()) {
     if (medians.empty()) throw InputError(file + ": no benchmark with a time");
     samples = medians;

@@ -21,10 +21,13 @@ namespace benanza::profile {
 
 /// Calls `event(json, position, index)` with each element of the array, or of the array under `key` of an object, and
 /// `member(name, json)` with the other members. `longest`: the most bytes of an element. Elements that are no JSON, or
-/// for which `event` throws Unreadable, are left out.
+/// for which `event` throws Unreadable, are left out. `may_be_cut`: an object that ends after a whole element is read,
+/// with a warning.
 template <class Event, class Member>
-void for_each_json(Source& source, std::string_view key, std::size_t longest, Event&& event, Member&& member) {
+void for_each_json(Source& source, std::string_view key, std::size_t longest, Event&& event, Member&& member,
+                   bool may_be_cut = false) {
   EventStream stream(source, key, longest);
+  if (may_be_cut) stream.accept_cut_object();
   std::size_t count = 0;
   for (auto item = stream.next(); item != EventStream::Item::end; item = stream.next()) {
     const std::size_t index = item == EventStream::Item::event ? count++ : 0;

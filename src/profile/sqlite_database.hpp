@@ -30,7 +30,8 @@ class Database {
     char magic[16] = {};
     file.read(magic, sizeof magic);
     if (std::string_view(magic, 15) == "SQLite format 3") {
-      const int status = sqlite3_open_v2(source.path().c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
+      const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+      const int status = sqlite3_open_v2(uri(source.path()).c_str(), &raw, flags, nullptr);
       check(status, raw);
       std::error_code unknown;
       bytes = std::filesystem::file_size(source.path(), unknown);
@@ -81,6 +82,18 @@ class Database {
   void check(int status, sqlite3* made) {
     if (made) handle_.reset(made);
     if (status != SQLITE_OK) fail(handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(status));
+  }
+
+  /// The file as SQLite names it. Without a write-ahead log that holds something, it is opened as one that nobody
+  /// changes: SQLite then creates no files beside it.
+  static std::string uri(const std::filesystem::path& file) {
+    std::string text = "file:";
+    for (const char c : std::filesystem::absolute(file).string())
+      if (c == '%' || c == '?' || c == '#') text += c == '%' ? "%25" : c == '?' ? "%3f" : "%23";
+      else text += c;
+    std::error_code absent;
+    const auto log_bytes = std::filesystem::file_size(file.string() + "-wal", absent);
+    return absent || log_bytes == 0 ? text + "?immutable=1" : text;
   }
 
   void distrust(std::uint64_t bytes) {

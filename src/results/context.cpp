@@ -86,6 +86,8 @@ bool is_context_key(std::string_view key) {
          key.starts_with(state_prefix) || key.starts_with(warning_prefix);
 }
 
+bool is_remark(std::string_view key) { return key == tool || key == suite || key.starts_with(warning_prefix); }
+
 void read_context(Run& run, std::string_view key, std::string_view value) {
   Machine& machine = run.machine;
   for (const auto& [name, member] : optional_facts)

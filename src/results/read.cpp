@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -51,8 +52,16 @@ double number(json::value& value) {
   return std::isfinite(result) ? result : no_value;
 }
 
-std::string text(json::value& value) {
-  return std::string(value.type() == json::json_type::string ? std::string_view(value) : token(value));
+/// JSON with '?' for each control character and, unless it is UTF-8, for each byte that is not ASCII.
+simdjson::padded_string as_text(std::string_view json) {
+  const bool utf8 = simdjson::validate_utf8(json.data(), json.size());
+  simdjson::padded_string made(json);
+  for (char* c = made.data(); c != made.data() + made.size(); ++c) {
+    const auto byte = static_cast<unsigned char>(*c);
+    if (byte == '\t') *c = ' ';
+    else if ((byte < ' ' && byte != '\n' && byte != '\r') || (byte >= 0x80 && !utf8)) *c = '?';
+  }
+  return made;
 }
 
 /// simdjson ends most of its messages with a period.
@@ -191,8 +200,14 @@ class Reader {
           else add(row);
         });
       } else if (stream.name() == "context") {
-        json::document document = parsed();
-        read_fields(document.get_object());
+        json::document document;
+        simdjson::padded_string cleaned;
+        if (parsed().get(document) != simdjson::SUCCESS) {
+          cleaned = as_text(text);
+          source_.warn(stream.position(), "the context has bytes that are no text; each is read as '?'");
+          document = parser_.iterate(cleaned);
+        }
+        read_fields(document.get_object(), stream.position());
         check_context(run_);
         context = true;
       }
@@ -203,11 +218,18 @@ class Reader {
     if (!context) throw InputError("no 'context' before 'benchmarks', expected one: it says how to read them");
   }
 
-  void read_fields(json::object context) {
+  void read_fields(json::object context, std::uint64_t position) {
     for (auto field : context) {
-      const std::string key{std::string_view(field.unescaped_key())};
+      std::string_view key;
+      const bool named = field.unescaped_key().get(key) == simdjson::SUCCESS;
       json::value value = results::some_value(field.value());
-      if (is_context_key(key)) read_context(run_, key, text(value));
+      if (!named || !is_context_key(key)) continue;
+      std::string_view quoted;
+      const bool readable =
+          value.type() != json::json_type::string || value.get_string().get(quoted) == simdjson::SUCCESS;
+      if (readable) read_context(run_, key, quoted.data() ? quoted : token(value));
+      else if (is_remark(key)) source_.warn(position, "'" + std::string(key) + "' of the context is no JSON string");
+      else throw InputError("'" + std::string(key) + "' of the context is no JSON string");
     }
   }
 
@@ -234,6 +256,7 @@ class Reader {
 
   void add_aggregate(const Row& row, std::string_view text) {
     ++run_.ignored;
+    if (!row.run_name.empty()) aggregated_.try_emplace(std::string(row.run_name), row_);
     if (row.aggregate_name == "median") medians_.emplace_back(row_, text);
     if (row.aggregate_name == "cv" && std::isfinite(row.real_time))
       variation_[std::string(row.run_name)] = row.real_time;
@@ -242,7 +265,7 @@ class Reader {
   /// Rows of a suite that wrote aggregates only (`--benchmark_report_aggregates_only`): the median of the repetitions
   /// is what there is of each time.
   void add_medians() {
-    if (medians_.empty()) return;
+    if (aggregated_.empty()) return;
     std::unordered_set<std::string> present;
     for (const auto& row : run_.rows) present.insert(row.name());
     for (const auto& ceiling : run_.ceilings) present.insert(ceiling.quantity.text() + ceiling.algorithm);
@@ -256,11 +279,19 @@ class Reader {
                  row.repetitions = 1;
                  if (const auto found = variation_.find(std::string(row.run_name)); found != variation_.end())
                    row.cv = found->second;
+                 aggregated_.erase(std::string(row.run_name));
                  if (present.contains(text_of(row.name))) return;
                  add(row);
                  --run_.ignored;
                });
     }
+    for (const auto& [name, number] : aggregated_) try {
+        row_ = number;
+        if (!present.contains(text_of(name)))
+          throw InputError("aggregates of '" + name + "' without their median, which is what counts");
+      } catch (const InputError& error) {
+        leave_out(error.what());
+      }
   }
 
   /// What tells rows apart.
@@ -421,6 +452,7 @@ class Reader {
   std::unordered_map<std::string, std::string> signatures_;  // only looked up, never iterated
   std::unordered_map<std::string, std::pair<std::size_t, std::vector<double>>> repeated_;  // row and times, by name
   std::vector<std::pair<std::size_t, std::string>> medians_{};  // aggregates: their numbers and texts
+  std::map<std::string, std::size_t> aggregated_{};             // the first aggregate of each benchmark
   std::unordered_map<std::string, double> variation_;           // aggregates `cv`, by benchmark
 };
 

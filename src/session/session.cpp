@@ -14,11 +14,14 @@
 #include <benanza/session/session.hpp>
 #include <benanza/version.hpp>
 
+#include <pwd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace benanza {
@@ -53,6 +56,8 @@ std::filesystem::path default_database() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache && *cache) return std::filesystem::path(cache) / "benanza" / "results";
   const char* home = std::getenv("HOME");
+  if (!home || !*home)
+    if (const passwd* user = getpwuid(getuid())) home = user->pw_dir;
   return std::filesystem::path(home && *home ? home : ".") / ".cache" / "benanza" / "results";
 }
 

@@ -258,13 +258,14 @@ std::vector<std::filesystem::path> ModelOptions::files() const {
 }
 
 void add_accepted_facts(CLI::App& app, std::vector<std::string>& accept) {
-  // Rows of another device or instruction set would never be rows of this machine.
+  // Rows of another device or instruction set would never be rows of this machine. Rows of another memory size always
+  // are: the word is accepted, and changes nothing.
   app.add_option("--accept", accept, "also counts rows of a machine that differs in these facts")
       ->type_name("FACT,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"family", "model", "stepping", "microcode", "hypervisor", "cores", "cpus", "L1", "L2",
-                             "L3", "L4", "driver", "settings"}));
+                             "L3", "L4", "driver", "settings", "memory"}));
 }
 
 void MeasuringOptions::add_to(CLI::App& app) {

@@ -147,6 +147,22 @@ TEST_CASE("kernels carry the name of the innermost range that they were launched
   CHECK_THAT(profile.warnings[0], Catch::Contains("6 passes found by repetition of 4 records"));
 }
 
+TEST_CASE("a database with a write-ahead log is read, and no file is left beside it") {
+  const Folder folder;
+  const fs::path file = folder.path / "a ?#%41.sqlite";
+  const auto files = [&] { return std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()); };
+  {
+    Written database(file);
+    database.run("pragma journal_mode = wal");
+    add_passes(database, 6);
+    CHECK(files() == 3);  // what follows reads the log as well
+    CHECK(read(file, {.warm_ups = 1}).latencies.size() == 5);
+  }
+  CHECK(files() == 1);
+  CHECK(read(file, {.warm_ups = 1}).latencies.size() == 5);
+  CHECK(files() == 1);
+}
+
 TEST_CASE("a view is no table, and a value that a table computes is limited") {
   const Folder folder;
   const fs::path file = folder.path / "p.sqlite";

@@ -158,6 +158,17 @@ TEST_CASE("repetitions of one Google Benchmark are samples of the latency") {
   CHECK_THAT(error_of(benchmark_file("")), Catch::Contains("no benchmark with a time"));
 }
 
+TEST_CASE("the whole repetitions of a Google Benchmark that was killed count, and a time of 0 does not") {
+  const std::string whole = benchmark_file(benchmark_row("a", 7, "us") + ",\n" + benchmark_row("a", 0, "us") + ",\n" +
+                                           benchmark_row("a", 8, "us") + ",\n" + benchmark_row("a", 9, "us"));
+  const auto read_all = [](const std::string& text) { return read_text(text, {.warm_ups = 0}); };
+  CHECK(microseconds(read_all(whole).latencies) == std::vector<double>{7, 8, 9});
+  CHECK(warned(read_all(whole), "a time of 0"));
+  const auto cut = read_all(whole.substr(0, whole.rfind("\"real_time\"")));
+  CHECK(microseconds(cut.latencies) == std::vector<double>{7, 8});
+  CHECK(warned(cut, "the array has no end"));
+}
+
 TEST_CASE("latencies of a file of their own are preferred to those of a profiled run") {
   const Folder folder;
   const fs::path trace =

@@ -148,6 +148,23 @@ TEST_CASE("a suite's custom context is the context of its file") {
   CHECK(context.front() == std::pair<std::string, std::string>("date", "2025-11-21T10:54:00Z"));
 }
 
+TEST_CASE("aggregates without a median are said to be left out, once a benchmark") {
+  const Folder folder;
+  std::string text = google_benchmark_1_7_1;
+  const auto begin = text.find("\"benchmarks\": [");
+  REQUIRE(begin != std::string::npos);
+  std::string rows;
+  for (const std::string kind : {"mean", "stddev"})
+    rows += (rows.empty() ? "" : ", ") +
+            (R"({"name": "x", "run_name": "onednn/a,threads=1/hot/Unary/f32/x=4096", "run_type": "aggregate", )"
+             R"("aggregate_name": ")" +
+             kind + R"(", "real_time": 1000, "time_unit": "ns"})");
+  const Run run = read_run(folder.write("aggregates.json", text.substr(0, begin) + "\"benchmarks\": [" + rows + "]}"));
+  CHECK(run.rows.empty());
+  REQUIRE(run.faults.size() == 1);
+  CHECK_THAT(run.faults.front(), Catch::Contains("row 1: aggregates of 'onednn/a,threads=1/hot/Unary/f32/x=4096'"));
+}
+
 TEST_CASE("the medians count of a suite that wrote aggregates only") {
   const Folder folder;
   const auto aggregate = [](const std::string& name, const std::string& kind, const std::string& value) {

@@ -149,6 +149,31 @@ TEST_CASE("a row that is no JSON costs that row, and a byte that is no UTF-8 doe
   CHECK(read.faults.size() == 1);
 }
 
+TEST_CASE("a remark in the context that cannot be read costs that remark, and a fact costs the file") {
+  const Folder folder;
+  write_run(small_run(), folder / "run.json");
+  const std::string text = contents(folder / "run.json");
+  const auto with = [&](const std::string& member) {
+    return folder.write("x.json", replaced(text, "\"context\": {", "\"context\": {" + member + ","));
+  };
+  const auto [member, faults] = GENERATE(table<std::string, std::size_t>({{R"("executable": "C:\Users\x.exe")", 0},
+                                                                          {R"("C:\Users": 1)", 0},
+                                                                          {R"("\ud800": 1)", 0},
+                                                                          {R"("load": NaN)", 0},
+                                                                          {R"("warning/7": "\ud800")", 1},
+                                                                          {R"("suite": "C:\Users")", 1},
+                                                                          {"\"note\": \"caf\xE9\"", 1},
+                                                                          {"\"note\": \"a\tb\x01\"", 1}}));
+  CAPTURE(member);
+  const auto whole = read_run(folder / "run.json");
+  const Run read = read_run(with(member));
+  CHECK(read.rows.size() == whole.rows.size());
+  CHECK(read.machine.id() == whole.machine.id());
+  CHECK(read.faults.size() == faults);
+  CHECK_THAT(input_error(with(R"("machine/state/clock": "C:\Users")")),
+             Catch::Contains("'machine/state/clock' of the context is no JSON string"));
+}
+
 TEST_CASE("an element that is not a row is dropped with the reason and its number, and no other is") {
   const Folder folder;
   write_run(small_run(), folder / "run.json");
