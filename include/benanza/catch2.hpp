@@ -36,7 +36,11 @@ struct IsWithinFactor {
 
 }  // namespace benanza
 
+namespace Catch {
+
 template <>
-struct Catch::StringMaker<benanza::Seconds> {
+struct StringMaker<benanza::Seconds> {
   static std::string convert(benanza::Seconds time) { return std::to_string(time.value * 1e3) + " ms"; }
 };
+
+}  // namespace Catch
