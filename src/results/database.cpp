@@ -255,14 +255,19 @@ std::vector<std::string> ResultDatabase::not_counted(const Machine& machine,
                     " instead of " + value_of(machine, facts.front()) +
                     (may_accept(facts.front()) ? "; --accept " + facts.front() + " counts its rows" : ""));
   }
+  if (const auto line = of_two_machines(machine, accept)) lines.push_back(*line);
+  return lines;
+}
+
+std::optional<std::string> ResultDatabase::of_two_machines(const Machine& machine,
+                                                           std::span<const std::string> accept) const {
   const std::vector<Machine> all = machines();
   const auto unclear = std::count_if(runs_.begin(), runs_.end(), [&](const Run& run) {
     return is_of(run, machine, accept) && may_be_of_others(run, machine, all, accept);
   });
-  if (unclear > 0)
-    lines.push_back("not counted: " + std::to_string(unclear) + (unclear == 1 ? " run" : " runs") +
-                    " that may be of this machine or of another one with rows here, as little is stated of it");
-  return lines;
+  if (unclear == 0) return std::nullopt;
+  return "not counted: " + std::to_string(unclear) + (unclear == 1 ? " run" : " runs") + " that may be of " +
+         machine.device + " or of another machine with rows here, as little is stated of it";
 }
 
 std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() const {

@@ -55,10 +55,7 @@ BoundReport report_2019(const AnalyzeCommand& options) {
 BoundReport stored_report(const AnalyzeCommand& options) {
   const std::vector<std::string> backends = expand_backends(options.backends);
   StoredResults stored = load_results(options.results, backends, options.of);
-  if (!options.output.quiet) {
-    warn_of_conflicts(stored.results);
-    for (const auto& line : stored.not_counted) terminal::warn(line);
-  }
+  if (!options.output.quiet) warn_of_stored(stored);
   BoundReport report = std::move(stored.report);
   report.training = options.models.training.training;
   for (const auto& model : load_models(options.models, options.output.quiet))

@@ -71,6 +71,7 @@ DiffInput choose_side(const std::string& place, const std::vector<std::string>& 
   }
   DiffInput side{
       .facts = {.place = place, .machine = choose_machine(database, option, {.of = machine, .accept = accept})}};
+  if (const auto line = database.of_two_machines(side.facts.machine, accept)) terminal::warn(*line);
   side.facts.backends = database.newest_versions(side.facts.machine, accept);
   for (const auto& version : wanted) {
     const auto has = [&](const Run& run) {

@@ -120,7 +120,7 @@ BoundedModel bounds_of(const GapCommand& options, const ModelLayers& model, int 
     const std::vector<std::string> backends = expand_backends(options.measuring.backends);
     StoredResults stored =
         load_results(options.results, backends, {.of = options.of, .accept = options.measuring.accept});
-    if (!options.output.quiet) warn_of_conflicts(stored.results);
+    if (!options.output.quiet) warn_of_stored(stored);
     made.report = std::move(stored.report);
     made.results = std::move(stored.results);
     made.analysis = {.threads = threads, .backends = backends};

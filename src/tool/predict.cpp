@@ -155,7 +155,7 @@ void expect_rows(const Analysis& analysis, const Origin& origin) {
 
 Origin stored_origin(const PredictCommand& options) {
   const StoredResults stored = load_results(options.from, {}, options.of);
-  if (!options.output.quiet) warn_of_conflicts(stored.results);
+  if (!options.output.quiet) warn_of_stored(stored);
   const Machine& machine = stored.report.machine;
   const int threads = threads_of(options.from_threads, machine);
   Origin origin{.record = !options.from_machine.empty() ? read_device_record(options.from_machine)

@@ -69,7 +69,7 @@ IterationTimes times_of(const ScaleCommand& options) {
     result.results.add(std::move(run));
   } else {
     StoredResults stored = load_results(options.results, {}, options.of);
-    if (!options.output.quiet) warn_of_conflicts(stored.results);
+    if (!options.output.quiet) warn_of_stored(stored);
     result.text = "the best plans of fused layers, measured on " + stored.report.machine.device;
     result.warnings = std::move(stored.report.warnings);
     result.results = std::move(stored.results);

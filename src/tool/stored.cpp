@@ -81,7 +81,10 @@ std::vector<StoredResults> load_all_results(const std::vector<std::string>& name
                                             const std::vector<std::string>& backends) {
   const ResultDatabase database = open_all(names);
   std::vector<StoredResults> all;
-  for (const auto& machine : database.machines()) all.push_back(of_machine(database, machine, backends));
+  for (const auto& machine : database.machines()) {
+    all.push_back(of_machine(database, machine, backends));
+    if (const auto line = database.of_two_machines(machine)) all.back().not_counted.push_back(*line);
+  }
   return all;
 }
 
@@ -96,9 +99,10 @@ void warn_of_faults(const ResultDatabase& results) {
   for (const auto& line : left_out(results)) terminal::warn(line);
 }
 
-void warn_of_conflicts(const ResultDatabase& results) {
-  warn_of_faults(results);
-  const auto found = conflicts(results);
+void warn_of_stored(const StoredResults& stored) {
+  warn_of_faults(stored.results);
+  for (const auto& line : stored.not_counted) terminal::warn(line);
+  const auto found = conflicts(stored.results);
   if (found.empty()) return;
   terminal::warn("the runs disagree on " + std::to_string(found.size()) + " rows, first on " + found.front().row +
                  "; `benanza db verify` shows them");

@@ -23,7 +23,7 @@ namespace benanza::tool {
 struct StoredResults {
   ResultDatabase results{};  ///< one machine and the newest version of each backend: two versions never share a total
   BoundReport report{};      ///< describes the source of the results; has no models yet
-  std::vector<std::string> not_counted{};  ///< ResultDatabase::not_counted
+  std::vector<std::string> not_counted{};  ///< ResultDatabase::not_counted; of several machines, of_two_machines
 };
 
 /// Adds `--of` and `--accept`, for results that an option of this name gives; empty: one of several.
@@ -44,8 +44,8 @@ void add_machine_choice(CLI::App& app, MachineChoice& choice, const std::string&
 /// One line for each file that was not read, and for each file from which rows were left out because they cannot be
 /// true.
 void warn_of_faults(const ResultDatabase& results);
-/// The same, with an additional line if runs disagree: the fastest row of a layer counts, so that one of the two is not
-/// used.
-void warn_of_conflicts(const ResultDatabase& results);
+/// The same, with a line for each run that may be of two machines and counts for neither, and one if runs disagree: the
+/// fastest row of a layer counts, so that one of the two is not used.
+void warn_of_stored(const StoredResults& stored);
 
 }  // namespace benanza::tool

@@ -184,7 +184,7 @@ Study study_of_results(const StudyCommand& options, const Names& names) {
   const std::vector<std::string> devices = device_names(machines);
   for (std::size_t k = 0; k < all.size(); ++k) {
     const StoredResults& stored = all[k];
-    if (!options.output.quiet) warn_of_conflicts(stored.results);
+    if (!options.output.quiet) warn_of_stored(stored);
     AnalysisOptions analysis_options{.threads = options.threads, .backends = backends};
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       analysis_options.candidates = true;

@@ -350,7 +350,7 @@ TEST_CASE("rows of an older Benanza count for none of two machines of which they
   CHECK(runs_of(database, other) == 1);
   const auto lines = database.not_counted(new_run.machine);
   REQUIRE(lines.size() == 1);
-  CHECK_THAT(lines[0], Catch::StartsWith("not counted: 1 run that may be of this machine or of another one"));
+  CHECK_THAT(lines[0], Catch::StartsWith("not counted: 1 run that may be of "));
   const std::vector<std::string> accept{"family", "model", "stepping", "microcode", "hypervisor"};
   CHECK(runs_of(database, new_run, accept) == 3);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ResultDatabase: everything measured, as a folder of Google Benchmark JSON files: one file per run, written whole and
-// renamed. This header includes no JSON library, and not <filesystem>, which takes a tenth of the time to compile an
+// renamed. This header includes no JSON library, and not `filesystem`, which takes a tenth of the time to compile an
 // analysis: a std::filesystem::path converts to the names of files and folders.
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -124,10 +125,13 @@ class ResultDatabase {
   /// there is another number of them: rows of two machines never share a total.
   [[nodiscard]] Machine machine(const MachineChoice& choice = {}) const;
   /// One line for each other machine that differs in a single fact, which is not accepted: the fact, and how to accept
-  /// it on the command line, if it may be. One more line if runs state too little to tell of which machine they are,
-  /// and do not count for that reason.
+  /// it on the command line, if it may be. One more line if there are runs `of_two_machines`.
   [[nodiscard]] std::vector<std::string> not_counted(const Machine& machine,
                                                      std::span<const std::string> accept = {}) const;
+  /// A line if runs state too little to tell whether they are of that machine or of another one, and do not count for
+  /// that reason.
+  [[nodiscard]] std::optional<std::string> of_two_machines(const Machine& machine,
+                                                           std::span<const std::string> accept = {}) const;
   /// The version of each backend in its latest run on that machine, ordered by name; `accept` as for `select`.
   [[nodiscard]] std::vector<BackendVersion> newest_versions(const Machine& machine,
                                                             std::span<const std::string> accept = {}) const;
