@@ -24,7 +24,11 @@ std::string_view status_of(const PredictedLayer& layer) {
   return layer.method == PredictionMethod::measured ? "measured" : "predicted";
 }
 
+/// Whether any layer has a basis: without one, the total is not 0 but unknown.
+bool is_known(const Prediction& target) { return target.total.time.value > 0; }
+
 std::string_view status_of(const Prediction& target) {
+  if (!is_known(target)) return "no basis";
   const bool measured = !target.partial() && target.total.time == target.time_of(PredictionMethod::measured);
   return measured ? "measured" : "predicted";
 }
@@ -53,13 +57,14 @@ Json target_json(const Prediction& target) {
     methods[std::string(method_name(static_cast<PredictionMethod>(m)))] = {{"layers", target.count[m]},
                                                                            {"time_ms", report::ms(target.time[m])}};
   for (const auto& layer : target.layers) layers.push_back(layer_json(layer));
+  const auto part = [&](Seconds time) { return is_known(target) ? report::ms(time) : Json(nullptr); };
   return {{"device", target.target},
           {"record", target.record},
           {"status", status_of(target)},
           {"partial", target.partial()},
-          {"total_ms", report::ms(target.total.time)},
-          {"low_ms", report::ms(target.total.low)},
-          {"high_ms", report::ms(target.total.high)},
+          {"total_ms", part(target.total.time)},
+          {"low_ms", part(target.total.low)},
+          {"high_ms", part(target.total.high)},
           {"items_per_s", report::number(target.throughput())},
           {"price_per_hour", report::number(target.price)},
           {"items_per_cost", report::number(target.throughput_per_cost())},
@@ -119,14 +124,10 @@ void write_rungs_csv(std::ostream& out, const PredictReport& report) {
   out << "model,batch,device,status,origin_ms,time_ms,low_ms,high_ms,raised_layers\n";
   for (const auto& model : report.models)
     for (const auto& target : model.targets) {
-      const bool known = target.total.time.value > 0;
-      const auto part = [&](Seconds time) { return known ? cell(time) : std::string(); };
+      const auto part = [&](Seconds time) { return is_known(target) ? cell(time) : std::string(); };
       out << fmt::format("{},{},{},{},{},{},{}\n", head_of(model, target),
-                         !known             ? "no basis"
-                         : target.partial() ? "partial"
-                                            : status_of(target),
-                         cell(model.origin_time), part(target.total.time), part(target.total.low),
-                         part(target.total.high), target.raised);
+                         is_known(target) && target.partial() ? "partial" : status_of(target), cell(model.origin_time),
+                         part(target.total.time), part(target.total.low), part(target.total.high), target.raised);
     }
 }
 

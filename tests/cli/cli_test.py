@@ -980,6 +980,9 @@ class Cli(unittest.TestCase):
         refused = run("predict", MNIST, "--training", "--from", rows, "--to", MODELS.parent / "machines" / "t4.json")
         self.assertIn("no formula leads from a CPU to an accelerator or back", " ".join(refused.stdout.split()))
         self.assertEqual(refused.returncode, 3)  # no layer has a basis
+        told = run("predict", MNIST, "--training", "--from", rows, "--to", MODELS.parent / "machines" / "t4.json", "--json", "-", "--quiet")
+        target = json.loads(told.stdout)["models"][0]["targets"][0]
+        self.assertEqual([target[key] for key in ("status", "total_ms", "low_ms", "high_ms")], ["no basis", None, None, None])
 
     def test_mistakes_of_predict_are_one_line(self):
         t4 = MODELS.parent / "machines" / "t4.json"

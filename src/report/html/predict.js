@@ -47,7 +47,7 @@ function modelSections(model) {
     section("Latency by device", "The line is the interval that holds the measured time in nine of ten cases.", deviceBars(model),
       el("p", { class: "note" }, methodNames.slice(0, 4).map((name, m) => el("span", {}, el("span", { style: `display:inline-block;width:.8em;height:.8em;background:${methodColors[m]}` }), ` ${name}  `)))),
     table(["device", "time", "90 % interval", "items/s", "price of an hour", "items per cost"],
-      model.targets.map((t) => row(t.device, t.total_ms > 0 ? `${t.partial ? "≥ " : ""}${timeText(t.total_ms)}` : "no basis", `${timeText(t.low_ms)} – ${timeText(t.high_ms)}`, rate(t.items_per_s), t.price_per_hour === null ? "–" : String(t.price_per_hour), rate(t.items_per_cost)))),
+      model.targets.map((t) => row(t.device, t.total_ms > 0 ? `${t.partial ? "≥ " : ""}${timeText(t.total_ms)}` : "no basis", t.total_ms > 0 ? `${timeText(t.low_ms)} – ${timeText(t.high_ms)}` : "–", rate(t.items_per_s), t.price_per_hour === null ? "–" : String(t.price_per_hour), rate(t.items_per_cost)))),
     ...model.targets.map(targetSection),
   ];
 }
