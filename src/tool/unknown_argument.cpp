@@ -30,12 +30,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return least[a.size()][b.size()];
 }
 
-/// `; did you mean NAME?` for the nearest name, if at most a third of the word has to be changed.
+/// `; did you mean NAME?` for the nearest name, if no more than two in five of its letters have to be changed.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
   std::string nearest;
   for (const auto& name : names)
-    if (const std::size_t distance = edit_distance(word, name); distance < least) {
+    if (const std::size_t distance = edit_distance(word, name);
+        distance < least && distance <= std::max<std::size_t>(1, name.size() * 2 / 5)) {
       least = distance;
       nearest = name;
     }

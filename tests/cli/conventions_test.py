@@ -81,6 +81,7 @@ class Conventions(unittest.TestCase):
 
     def test_misspelt_names_are_answered_with_the_nearest(self):
         self.misspelt("no subcommand is called 'bond'; did you mean bound? (see benanza --help)", "bond", MNIST)
+        self.misspelt("no subcommand is called 'bnd'; did you mean bound? (see benanza --help)", "bnd", MNIST)
         self.misspelt("no subcommand is called 'analyse'; did you mean analyze? (see benanza --help)", "analyse")
         self.misspelt("no subcommand is called 'bond'; did you mean bound? (see benanza --help)", "help", "bond")
         self.misspelt("no subcommand is called 'mrege'; did you mean merge? (see benanza db --help)", "db", "mrege", "x")
