@@ -3,6 +3,8 @@
 
 #include <cblas.h>
 
+#include <cstdlib>
+
 namespace {
 
 struct Product {
@@ -74,8 +76,13 @@ constexpr Product products[] = {
 void add_openblas_product() {
   const std::string config = openblas_get_config();  // OpenBLAS 0.3.21 ...
   const auto begin = config.find(' ') + 1;
-  name_library("openblas", config.substr(begin, config.find(' ', begin) - begin));
-  if (openblas_get_parallel() != 0 && openblas_get_parallel() != 2) {  // threads of its own spin beside oneDNN's
+  const char* const chosen = std::getenv("OPENBLAS_CORETYPE");
+  name_library("openblas",
+               config.substr(begin, config.find(' ', begin) - begin) +
+                   (openblas_get_parallel() == OPENBLAS_SEQUENTIAL ? " serial" : "") +
+                   (chosen == nullptr || *chosen == '\0' ? "" : std::string(" (") + openblas_get_corename() + ")"));
+  if (openblas_get_parallel() != OPENBLAS_SEQUENTIAL &&
+      openblas_get_parallel() != OPENBLAS_OPENMP) {  // threads of its own spin beside oneDNN's
     for (const Product& layer : products)
       add_refusal("openblas/none", layer.signature, "this OpenBLAS does not run on OpenMP's threads");
     return;
