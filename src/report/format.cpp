@@ -24,7 +24,7 @@ std::string three_digits(double value) {
 
 std::string time_text(Seconds time) {
   const double size = std::fabs(time.value);
-  if (size == 0) return "0 ms";
+  if (size < 5e-13) return size == 0 ? "0 ms" : "0 ns";  // what three decimals of a nanosecond round to
   if (size >= 1) return three_digits(time.value) + " s";
   if (size >= 1e-4) return three_digits(time.value * 1e3) + " ms";
   if (size >= 1e-7) return three_digits(time.value * 1e6) + " us";

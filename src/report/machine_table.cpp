@@ -29,9 +29,11 @@ void write_table(std::ostream& out, const MachineReport& report, const TableOpti
   if (in_front > reported)
     out << fmt::format("  caches hold {}B by measurement, more than is reported\n", scaled(in_front.value));
   out << "\nbackends\n";
-  for (const auto& backend : report.backends)
-    out << fmt::format("  {:<10} {:<10} {}\n", backend.name, backend.version,
-                       backend.unavailable.empty() ? "available" : "not available: " + backend.unavailable);
+  for (const auto& backend : report.backends) {
+    const std::string name = fmt::format("  {:<10} {:<10} ", backend.name, backend.version);
+    const std::string state = backend.unavailable.empty() ? "available" : "not available: " + backend.unavailable;
+    out << name << wrapped(state, width_of(options), name.size()).substr(name.size());
+  }
   for (const auto& warning : report.warnings)
     out << paragraph("warning: " + clipped(warning, 300), width_of(options), 0);
   if (report.ceilings.empty()) return;

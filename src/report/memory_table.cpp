@@ -68,7 +68,7 @@ void layer_rows(std::ostream& out, const MemoryProfile& profile, const TableOpti
   double all = 0;
   for (const auto& layer : profile.layers) all += total(layer.bytes);
   const std::size_t count = options.all ? profile.layers.size() : std::min(layers_that_matter, profile.layers.size());
-  out << fmt::format("\n  {:>7} {:>9} {:>9} {:>9}  layer (bytes: also gradients and states)\n", "share", "bytes",
+  out << fmt::format("\n  {:>7} {:>9} {:>9} {:>9}  layer (bytes with gradients and states)\n", "share", "bytes",
                      "weights", "maps");
   for (std::size_t i = 0; i < count; ++i) {
     const MemoryLayer& layer = profile.layers[i];
