@@ -49,7 +49,8 @@ std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::files
   for (const auto& [name, file] : files) {
     const auto is_it = [&wanted = name](const TensorInfo& info) { return info.name == wanted; };
     if (std::none_of(inputs.begin(), inputs.end(), is_it))
-      throw InputError("--input: the model has no input '" + name + "', it has " + names);
+      throw InputError("--input: the model has no input '" + name + "' (or --value says what it is), it has " +
+                       (names.empty() ? "none" : names));
   }
   std::map<std::string, Tensor> result;
   for (const auto& info : inputs) {

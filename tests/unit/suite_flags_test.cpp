@@ -89,6 +89,8 @@ TEST_CASE("wrong flags say what was expected") {
 TEST_CASE("durations have units") {
   CHECK(detail::parse_duration("0").value == 0);
   CHECK_THROWS_WITH(detail::parse_duration("40"), "'40' has no unit, expected e.g. 40ms or 40s");
+  CHECK_THROWS_WITH(detail::parse_duration("nan"), Catch::Contains("is not a duration"));
+  CHECK_THROWS_WITH(detail::parse_duration("inf"), Catch::Contains("is not a duration"));
   CHECK(detail::parse_duration("60s").value == 60);
   CHECK(detail::parse_duration("500ms").value == Approx(0.5));
   CHECK(detail::parse_duration("2h").value == 7200);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,7 @@ namespace benanza::detail {
                        : unit == "m" || unit == "min"               ? 60
                        : unit == "h"                                ? 3600
                                                                     : 0;
-  if (error == std::errc{} && unit.empty() && number != 0)
+  if (error == std::errc{} && unit.empty() && number != 0 && std::isfinite(number))
     throw UsageError("'" + std::string(text) + "' has no unit, expected e.g. " + std::string(text) + "ms or " +
                      std::string(text) + "s");
   if (error != std::errc{} || scale == 0 || !(number >= 0 && number < 1e9))
