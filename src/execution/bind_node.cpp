@@ -9,6 +9,7 @@
 #include "packed_product.hpp"
 #include "quantized_gemm.hpp"
 #include "quantized_nodes.hpp"
+#include "reference/index.hpp"
 #include "training_nodes.hpp"
 #include <benanza/model/make_layer.hpp>
 
@@ -161,6 +162,30 @@ Tensor transposed(const Tensor& x) {
   return result;
 }
 
+/// x, which broadcasts to a shape, with all elements of that shape.
+Tensor spread(const Tensor& x, const Tensor::Dims& dims) {
+  const TensorShape from(x.dims()), shape(dims);
+  std::vector<double> values;
+  TensorShape at = TensorShape::filled(shape.size(), 0);
+  do values.push_back(x[reference::broadcast_index(from, at)]);
+  while (reference::advance(shape, at));
+  return Tensor::of(x.type(), dims, values);
+}
+
+/// The dimensions that a layer norm normalizes, if input `i` is a scale or a bias that has to broadcast to them.
+std::optional<Tensor::Dims> spread_to(const Graph& graph, const Node& node, const Layer& layer, std::size_t i) {
+  if (!std::holds_alternative<op::LayerNorm>(layer) || i == 0 || node.op_type.starts_with("Skip")) return std::nullopt;
+  const Tensor::Dims &x = graph.input(node, 0).dims, &given = graph.input(node, i).dims;
+  const auto axis = benanza::detail::to_axis(node.attribute<std::int64_t>("axis", -1), x.size());
+  Tensor::Dims normalized(x.begin() + static_cast<std::ptrdiff_t>(axis.value_or(0)), x.end());
+  if (!axis || given.size() > normalized.size() || element_count(given) >= element_count(normalized))
+    return std::nullopt;
+  for (std::size_t k = 1; k <= given.size(); ++k)
+    if (given[given.size() - k] != 1 && given[given.size() - k] != normalized[normalized.size() - k])
+      return std::nullopt;
+  return normalized;
+}
+
 /// Whether a layer takes operand `i` of a product without the transposition that the node applies. A product with
 /// constants has them in the order that suits its plans.
 bool is_transposed(const Node& node, const Layer& layer, std::size_t i) {
@@ -202,6 +227,9 @@ std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, cons
         source.make = [at = which[i], type](const NodeTensors& inputs) {
           return Tensor::of(type, inputs[at]->dims(), inputs[at]->values());
         };
+    if (!source.inputs.empty())
+      if (const auto dims = spread_to(graph, node, bound.layer, which[i]))
+        source.make = [at = which[i], dims = *dims](const NodeTensors& inputs) { return spread(*inputs[at], dims); };
     if (i > 0 && picks) {
       source.inputs.push_back(3);
       source.make = [at = which[i]](const NodeTensors& inputs) { return picked_angles(*inputs[at], *inputs[3]); };
@@ -209,6 +237,13 @@ std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, cons
     sources.push_back(std::move(source));
   }
   return sources;
+}
+
+/// Whether no result has elements. A Split may have empty parts beside one that is the whole tensor.
+bool makes_nothing(const Graph& graph, const Node& node) {
+  for (std::size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.has_output(i) && graph.output(node, i).elements() != 0) return false;
+  return true;
 }
 
 /// The source of each output of the node.
@@ -326,8 +361,7 @@ BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inp
       !(node.has_input(1) && (*inputs[1])[0] == 0))
     throw NotExecutable(node, "random numbers of training");
   bound.shapes = operands(bound.layer);
-  const bool nothing = is_free(bound.layer) && node.has_output(0) && graph.output(node, 0).elements() == 0;
-  if (nothing) bound.shapes = {};
+  if (is_free(bound.layer) && makes_nothing(graph, node)) bound.shapes = {};
   bound.operands = sources_of(graph, node, bound);
   refuse_unused_keys(graph, node, bound);
   bound.outputs = output_sources(graph, node, bound);

@@ -106,6 +106,56 @@ TEST_CASE("numbers that decide no speed are the model's") {
           {{"x", floats({1, 1, 2}, {1, 3})}}, "y") == Values{0.5, 2.5});
 }
 
+TEST_CASE("a PRelu whose slope is its operand is computed by every backend") {
+  Executor executor =
+      Executor::load(testing::import_text("m (float[3] x) => (float[3] y) { y = PRelu(x, x) }", {.executable = true}),
+                     {.backends = usable_backends()});
+  const Execution execution = executor.run({{"x", floats({3}, {2, -3, 0.5})}}, {.check = true});
+  CHECK(execution.outputs.at("y").values() == Values{2, 9, 0.5});
+  CHECK(execution.disagreements.empty());
+}
+
+TEST_CASE("nearest of opset 10 rounds up where an axis shrinks") {
+  // ONNX's own test vector resize_downsample_nearest of opset 10
+  const auto model = testing::parse_model(
+      "m (float[1,1,2,4] x) => (float[1,1,1,2] y) <float[4] s = {1, 1, 0.6, 0.6}> { y = Resize<mode = \"nearest\">(x, "
+      "s) }",
+      "<ir_version: 5, opset_import: [\"\" : 10]>");
+  Executor executor = Executor::load(testing::import_model(model, {.executable = true}));
+  const Tensor x = floats({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(executor.run({{"x", x}}).outputs.at("y").values() == Values{1, 3});
+}
+
+TEST_CASE("a Split with one part that has elements hands it on, wherever it is") {
+  const Inputs inputs{{"x", floats({2, 3}, {1, 2, 3, 4, 5, 6})}};
+  CHECK(run_text("m (float[2,3] x) => (float[0,3] y, float[2,3] z) <int64[2] n = {0, 2}> { y, z = Split(x, n) }",
+                 inputs, "z") == Values{1, 2, 3, 4, 5, 6});
+  CHECK(run_text("m (float[2,3] x) => (float[2,3] w) <int64[3] n = {0, 2, 0}> { y, z, e = Split(x, n) w = Neg(z) }",
+                 inputs, "w") == Values{-1, -2, -3, -4, -5, -6});
+}
+
+TEST_CASE("an axis of one element that is reversed stays as it is") {
+  CHECK(run_text("m (float[1,3] x) => (float[1,3] y) <int64[1] b = {-1}, int64[1] e = {-9}, int64[1] a = {0}, "
+                 "int64[1] s = {-1}> { y = Slice(x, b, e, a, s) }",
+                 {{"x", floats({1, 3}, {1, 2, 3})}}, "y") == Values{1, 2, 3});
+}
+
+TEST_CASE("scale and bias of a layer norm broadcast") {
+  // (1 3) and (2 6) are -1 and 1 after their norms, but for the epsilon.
+  const Inputs inputs{{"x", floats({2, 2}, {1, 3, 2, 6})}, {"s", floats({1}, {5})}, {"b", floats({1}, {7})}};
+  const auto values = run_text(
+      "m (float[2,2] x, float[1] s, float[1] b) => (float[2,2] y) "
+      "{ y = LayerNormalization<epsilon = 1e-12>(x, s, b) }",
+      inputs, "y");
+  REQUIRE(values.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(values[i] == Approx(i % 2 == 0 ? 2 : 12));
+  const auto rows = run_text(
+      "m (float[2,2] x, float[2] s) => (float[2,2] y) "
+      "{ y = LayerNormalization<axis = 0, epsilon = 1e-12>(x, s) }",
+      {{"x", floats({2, 2}, {1, 1, 3, 3})}, {"s", floats({2}, {5, 10})}}, "y");
+  CHECK(rows == Values{-5, -10, 5, 10});
+}
+
 TEST_CASE("an exponent may be an integer") {
   // 2^3, (-3)^3, 0.5^3
   CHECK(run_text("m (float[3] x) => (float[3] y) <int64 e = {3}> { y = Pow(x, e) }", {{"x", floats({3}, {2, -3, 0.5})}},

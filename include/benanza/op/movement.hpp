@@ -237,9 +237,14 @@ struct View {
     if (op == "Resize" || op == "Upsample") return x_value.dims == y_value.dims;
     if (op == "CenterCropPad") return x_value.dims == y_value.dims;
     if (op == "Slice") {  // with steps that are computed at run time, possibly nothing moves
-      const auto steps = detail::given_ints(node, graph, "steps", 4);
-      return x_value.dims == y_value.dims &&
-             std::all_of(steps.values.begin(), steps.values.end(), [](auto step) { return step > 0; });
+      const auto axes = detail::given_ints(node, graph, "axes", 3), steps = detail::given_ints(node, graph, "steps", 4);
+      bool reverses = false;
+      for (std::size_t i = 0; i < steps.values.size(); ++i) {
+        const auto given = axes.given && i < axes.values.size() ? axes.values[i] : static_cast<std::int64_t>(i);
+        const auto axis = detail::to_axis(given, x_value.dims.size());
+        reverses = reverses || (steps.values[i] < 0 && (!axis || x_value.dims[*axis] > 1));
+      }
+      return x_value.dims == y_value.dims && !reverses;
     }
     if (op == "Pad") {
       const auto pads = detail::given_ints(node, graph, node.opset < 2 ? "paddings" : "pads", 1);

@@ -48,7 +48,7 @@ struct Resize {
   }
   constexpr bool operator==(const Resize&) const = default;
 
-  /// Upsample, and Resize of opset 10, use `asymmetric` coordinates, rounded down for nearest.
+  /// Upsample, and Resize of opset 10, use `asymmetric` coordinates and `early_rounding`.
   [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Resize, decltype(graph)> {
     const Value& x_value = graph.input(node, 0);
     const auto x = detail::to_shape(x_value.dims), y = detail::to_shape(graph.output(node, 0).dims);
@@ -59,8 +59,11 @@ struct Resize {
     const auto named_mode = detail::enum_from_name<ResizeMode>(mode);
     const auto coordinates = detail::enum_from_name<ResizeCoordinates>(
         early ? "asymmetric" : node.attribute<std::string>("coordinate_transformation_mode", "half_pixel"));
-    const auto rounding = detail::enum_from_name<ResizeRounding>(
-        early ? "floor" : node.attribute<std::string>("nearest_mode", "round_prefer_floor"));
+    const auto rounding =
+        early && mode == "nearest"
+            ? early_rounding(*x, *y)
+            : detail::enum_from_name<ResizeRounding>(
+                  early ? "floor" : node.attribute<std::string>("nearest_mode", "round_prefer_floor"));
     if (!named_mode || !coordinates || !rounding) return std::nullopt;
     Resize resize{.type = x_value.type, .x = *x, .y = *y, .mode = *named_mode, .coordinates = *coordinates};
     if (resize.mode == ResizeMode::nearest) resize.rounding = *rounding;
@@ -157,8 +160,11 @@ struct ResizeGradient {
     const auto named_mode = detail::enum_from_name<ResizeMode>(mode);
     const auto coordinates = detail::enum_from_name<ResizeCoordinates>(
         early ? "asymmetric" : node.attribute<std::string>("coordinate_transformation_mode", "half_pixel"));
-    const auto rounding = detail::enum_from_name<ResizeRounding>(
-        early ? "floor" : node.attribute<std::string>("nearest_mode", "round_prefer_floor"));
+    const auto rounding =
+        early && mode == "nearest"
+            ? early_rounding(*x, *y)
+            : detail::enum_from_name<ResizeRounding>(
+                  early ? "floor" : node.attribute<std::string>("nearest_mode", "round_prefer_floor"));
     if (!named_mode || !coordinates || !rounding) return std::nullopt;
     ResizeGradient made{.type = x_value.type, .x = *x, .y = *y, .mode = *named_mode, .coordinates = *coordinates};
     if (made.mode == ResizeMode::nearest) made.rounding = *rounding;

@@ -100,7 +100,8 @@ void add_plans(const op::Binary& op, Candidates& candidates) {
                                               common_attributes(), true);
     for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
       Draft draft{.algorithm = implementation, .tolerance = candidates.tolerance()};
-      draft.step(descriptor, {{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_WEIGHTS, input(1)}, {DNNL_ARG_DST, output()}});
+      draft.step(descriptor,
+                 {{DNNL_ARG_SRC, input(0)}, {DNNL_ARG_WEIGHTS, input(op.same ? 0 : 1)}, {DNNL_ARG_DST, output()}});
       candidates.add(std::move(draft));
     });
     return;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,6 +37,19 @@ enum class ResizeCoordinates : std::uint8_t {
 enum class ResizeRounding : std::uint8_t { round_prefer_floor, round_prefer_ceil, floor, ceil };
 [[nodiscard]] constexpr auto enum_names(ResizeRounding) {
   return std::array<std::string_view, 4>{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+}
+
+/// How positions are rounded by Upsample and by Resize of opset 10: up along an axis that shrinks, down along one that
+/// grows (ONNX's test vector resize_downsample_nearest; the specification says nothing). Nothing for axes of both
+/// kinds.
+[[nodiscard]] inline std::optional<ResizeRounding> early_rounding(const TensorShape& x, const TensorShape& y) {
+  bool grows = false, shrinks = false;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    grows = grows || y[i] > x[i];
+    shrinks = shrinks || y[i] < x[i];
+  }
+  if (grows && shrinks) return std::nullopt;
+  return shrinks ? ResizeRounding::ceil : ResizeRounding::floor;
 }
 
 /// Elements of an axis from which one result is computed: [begin, end).
