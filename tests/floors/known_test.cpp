@@ -162,6 +162,57 @@ TEST_CASE("a Resize of which a part is read needs the cells of that part", "[flo
   CHECK(needed_of_x(cropped("mode = \"linear\", antialias = 1", "0.25", 64, 3, 1)) == Approx(8 * 8));
 }
 
+TEST_CASE("a Resize to the same size reads what is read of its result", "[floors]") {
+  check_known(known_layers(R"((float[1,2,8,8] x) => (float[1,2,1,8] z)
+      <float[4] s = {1,1,1,1}, int64[1] b = {0}, int64[1] e = {1}, int64[1] a = {2}> {
+        r = Relu(x) y = Resize<mode = "linear">(r, , s) z = Slice(y, b, e, a) })"),
+              16, 64);
+}
+
+TEST_CASE("images, rows and columns of zeros that a Pad adds take no arithmetic", "[floors]") {
+  const std::string pad = "<int64[8] p = {0,0,0,0,3,0,0,0}> { y = Pad(x, p) z = ";
+  const auto conv = known_layers("(float[1,8,4,4] x, float[8,8,1,1] w) => (float[4,8,4,4] z)" + pad + "Conv(y, w) }");
+  check_known(conv, 2.0 * 8 * 8 * 16, 4.0 * (8 * 16 + 64));
+  const auto flops = [](const ModelLayers& model) {
+    double sum = 0;
+    for (const auto& at : model.single.layers) sum += at.needed.flops.value;
+    return sum;
+  };
+  for (const std::string pool : {"AveragePool<kernel_shape = [2, 2]>", "MaxPool<kernel_shape = [2, 2]>"})
+    CHECK(flops(known_layers("(float[1,8,4,4] x) => (float[4,8,3,3] z)" + pad + pool + "(y) }")) ==
+          flops(known_layers("(float[1,8,4,4] x) => (float[1,8,3,3] z) { z = " + pool + "(x) }")));
+  const std::string rows = "<int64[4] p = {0,0,7,0}> { y = Pad(x, p) z = ";
+  check_known(known_layers("(float[1,8] x, float[8,8] w) => (float[8,8] z)" + rows + "Gemm(y, w) }"), 128, 32 + 256);
+  check_known(known_layers("(float[1,8] x, float[8,8] w) => (float[8,8] z)" + rows + "Gemm<transB = 1>(y, w) }"), 128,
+              32 + 256);
+  // One row of 8: seven additions or comparisons at most.
+  for (const std::string type : {"ReduceSum", "ReduceMax"}) {
+    const double least =
+        flops(known_layers("(float[1,8] x) => (float[8,1] z)<int64[4] p = {0,0,7,0}, int64[1] a = {1}>"
+                           "{ y = Pad(x, p) z = " +
+                           type + "(y, a) }"));
+    CHECK(least > 0);
+    CHECK(least <= 8);
+  }
+}
+
+TEST_CASE("a maximum over a triangle compares its elements alone", "[floors]") {
+  // 10 of 16 elements are in the lower triangle; the operand takes no arithmetic.
+  const auto model = known_layers(
+      "(float[4,4] x) => (float[4,1] z) <int64[1] a = {1}> "
+      "{ y = Trilu<upper = 0>(x) z = ReduceMax(y, a) }");
+  check_known(model, 10, 4.0 * 10);
+}
+
+TEST_CASE("a norm of one number is its bias, and one in training needs no mean", "[floors]") {
+  check_known(known_layers("(float[1,4,1,1] x, float[4] s, float[4] b) => (float[1,4,1,1] z)"
+                           "{ z = InstanceNormalization(x, s, b) }"),
+              0, 16);
+  CHECK(known_layers("(float[4,8] x, float[8] s, float[8] b, float[8] m, float[8] v) => (float[4,8] z)"
+                     "{ z, rm, rv = BatchNormalization<training_mode = 1>(x, s, b, m, v) }")
+            .single.model_reads.value == 4.0 * (32 + 8 + 8));
+}
+
 TEST_CASE("a Resize reads the region that it cuts out", "[floors]") {
   // Cells 0 to 127.5 of 255 along each axis in 8 steps: at 0, 18.2, ..., 127.5, two cells each except for the first.
   const auto model = known_layers(R"((float[1, 1, 256, 256] x) => (float[1, 1, 8, 8] y)

@@ -82,6 +82,28 @@ namespace benanza::detail {
   return boxes;
 }
 
+/// Where a convolution, pool or reduction may differ from 0: not in images and channels of which it reads zeros alone.
+[[nodiscard]] inline std::optional<Box> filled_by_sums(const SizedNode& at, std::string_view type, const Box& x) {
+  static const std::set<std::string_view> pools{"AveragePool",       "MaxPool",       "LpPool",
+                                                "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"};
+  static const std::set<std::string_view> reductions{"ReduceSum", "ReduceMean", "ReduceMax",      "ReduceMin",
+                                                     "ReduceL1",  "ReduceL2",   "ReduceSumSquare"};
+  const Dims& y = at.y();
+  Box box = whole_box(y);
+  const bool pool = pools.contains(type), biased = at.node.has_input(2) || at.node.has_input(3);
+  if (pool || ((type == "Conv" || type == "ConvTranspose" || type == "ConvInteger") && !biased)) {
+    if (y.size() != x.size()) return std::nullopt;
+    box[0] = x[0];
+    if (pool) box[1] = x[1];
+    return box;
+  }
+  if (!reductions.contains(type)) return std::nullopt;
+  const auto axes = kept_axes(at);
+  for (std::size_t i = 0; axes && i < axes->size(); ++i)
+    if ((*axes)[i] != whole_axis && y[(*axes)[i]] == at.x(0)[i]) box[(*axes)[i]] = x[i];
+  return axes ? std::optional(box) : std::nullopt;
+}
+
 /// Where a result may differ from 0: within the operand of a Pad, and in what is computed from it element by element.
 [[nodiscard]] inline std::optional<Box> known_filled(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
@@ -122,7 +144,17 @@ namespace benanza::detail {
     }
     return box == whole_box(y) ? std::nullopt : std::optional(box);
   }
-  if (type == "MatMul") {  // rows and columns of zeros
+  if (type == "Gemm" && !at.node.has_input(2)) {
+    Box box = whole_box(y);
+    for (std::size_t k = 0; k < 2; ++k)
+      if (const auto x = x_of(k)) {
+        const bool turned = at.node.attribute<std::int64_t>(k == 0 ? "transA" : "transB", 0) != 0;
+        box[k] = (*x)[turned ? 1 - k : k];
+      }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
+  }
+  const bool without_zero_points = !at.node.has_input(2) && !at.node.has_input(3);
+  if (type == "MatMul" || (type == "MatMulInteger" && without_zero_points)) {  // rows and columns of zeros
     Box box = whole_box(y);
     for (std::size_t k = 0; k < 2; ++k)
       if (const auto x = x_of(k); x && y.size() >= 2 && at.x(k).size() == y.size()) {
@@ -134,6 +166,7 @@ namespace benanza::detail {
   }
   const auto x = x_of(0);
   if (!x) return std::nullopt;
+  if (auto box = filled_by_sums(at, type, *x)) return box;
   if (type == "Slice") {
     const auto taken = known_slice(at);
     if (!taken || std::any_of(taken->step.begin(), taken->step.end(), [](auto step) { return step != 1; }))

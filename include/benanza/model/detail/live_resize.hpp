@@ -16,6 +16,7 @@ namespace benanza::detail {
 
 /// Upsample and Resize. The region of a crop must be known.
 [[nodiscard]] inline std::optional<LiveRule> resize(const SizedNode& at) {
+  if (std::holds_alternative<op::View>(at.layer)) return same_axes(at);  // to the same size
   const auto* layer = std::get_if<op::Resize>(&at.layer);
   const Dims &x = at.x(0), &y = at.y();
   if (layer == nullptr || x.size() != y.size()) return std::nullopt;

@@ -144,11 +144,33 @@ template <class IsWhole>
       at, [&](std::size_t i) { return flattens ? i >= *axis : i == *axis; }, of_result);
 }
 
+/// A batch norm in training: a channel has mean and variance of its own elements. Only the running ones, which are
+/// further results, need those that are inputs. Mean and variance are 3 of 5 operations.
+[[nodiscard]] inline LiveRule batch_statistics(const SizedNode& at) {
+  return {
+      .operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+        const Positions& channels = y[j == 0 ? 1 : 0];
+        if (k == 0) {
+          Box box = whole_box(at.x(0));
+          box[1] = channels;
+          return {box};
+        }
+        return (k > 2) == (j > 0) ? std::vector<Box>{{channels}} : std::vector<Box>{};
+      },
+      .flops = [](std::span<const Region> y, const Region& x) { return 2.0 / 5 * y[0].share() + 3.0 / 5 * x.share(); }};
+}
+
 /// A group of channels is normalised together. Scales and biases belong to a channel, or before version 21 to a group.
 [[nodiscard]] inline std::optional<LiveRule> group_normalization(const SizedNode& at, std::int64_t groups) {
   const Dims& x = at.x(0);
   if (x.size() < 2 || groups < 1 || x[1] % groups != 0 || at.y() != x) return std::nullopt;
   const std::int64_t channels = x[1] / groups;
+  if (element_count(x) == x[0] * groups)  // one number minus itself: the bias is left
+    return LiveRule{.operand = [at](std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
+                      if (k != 2) return {};
+                      return {at.x(2).size() == 1 && at.x(2)[0] == at.x(0)[1] ? Box{y[1]} : whole_box(at.x(2))};
+                    },
+                    .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
   const auto of_groups = [channels](const Positions& at_channels) {
     std::vector<Positions::Run> runs;
     for (const auto& run : at_channels.runs()) runs.push_back({run.begin / channels, (run.end - 1) / channels + 1});
@@ -265,6 +287,9 @@ template <class IsWhole>
     return rule;
   }
   if (const auto* norm = std::get_if<op::GroupNorm>(&at.layer)) return group_normalization(at, norm->groups);
+  if (std::holds_alternative<op::ChannelNorm>(at.layer) && at.node.op_type == "BatchNormalization" &&
+      at.x(0).size() > 1)
+    return batch_statistics(at);
   if (std::holds_alternative<op::TopK>(at.layer)) return along_axis(at, false, 0);
   return std::nullopt;
 }
@@ -299,8 +324,9 @@ template <class IsWhole>
                       }};
 }
 
-/// Reductions: axes that the result lacks, or that have size 1 in it, are needed whole.
-[[nodiscard]] inline std::optional<LiveRule> reduction(const SizedNode& at) {
+/// For each axis of a reduction's operand, the axis of the result; whole_axis for those that are reduced. Empty if data
+/// choose them.
+[[nodiscard]] inline std::optional<FollowedAxes> kept_axes(const SizedNode& at) {
   const auto& node = at.node;
   const bool index = node.op_type.starts_with("Arg");
   const auto given = index ? GivenInts{.given = true, .values = {node.attribute<std::int64_t>("axis", 0)}}
@@ -320,17 +346,28 @@ template <class IsWhole>
     axes.push_back(reduced[i] ? whole_axis : next);
     next += keeps || !reduced[i] ? 1 : 0;
   }
-  if (next != at.y().size()) return std::nullopt;
+  return next == at.y().size() ? std::optional(axes) : std::nullopt;
+}
+
+/// Reductions: axes that the result lacks, or that have size 1 in it, are needed whole.
+[[nodiscard]] inline std::optional<LiveRule> reduction(const SizedNode& at) {
+  const auto& node = at.node;
+  const auto kept = kept_axes(at);
+  if (!kept) return std::nullopt;
+  const FollowedAxes& axes = *kept;
+  const std::size_t rank = axes.size();
+  const auto is_reduced = [&axes](std::size_t i) { return axes[i] == whole_axis; };
   static const std::set<std::string_view> sums{"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare"};
   static const std::set<std::string_view> choices{"ReduceMax", "ReduceMin", "ReduceMean", "ArgMax", "ArgMin"};
-  // Elements that are known to be 0 add nothing to a sum. One of several equal elements is sufficient: it is their
-  // maximum and mean.
+  static const std::set<std::string_view> extremes{"ReduceMax", "ReduceMin"};
+  // Elements that are known to be 0 add nothing to a sum, and no more than one comparison to a maximum. One of several
+  // equal elements is sufficient: it is their maximum and mean.
   const KnownElements& x = at.known_x(0);
   double some = 1;  // share of the elements
   std::int64_t different = 1;
   for (std::size_t i = 0; i < rank; ++i) {
-    if (!reduced[i] || at.x(0)[i] < 1) continue;
-    const bool zeros = x.filled && sums.contains(node.op_type);
+    if (!is_reduced(i) || at.x(0)[i] < 1) continue;
+    const bool zeros = x.filled && (sums.contains(node.op_type) || extremes.contains(node.op_type));
     const Positions all = zeros ? (*x.filled)[i] : Positions::whole(at.x(0)[i]);
     const std::int64_t count = firsts(all, x.copies_along(i)).count();
     different = std::max(different, count);
@@ -338,12 +375,13 @@ template <class IsWhole>
     if (x.few && x.few->axis == i && x.few->rest == 0 && sums.contains(node.op_type))  // one addition less than addends
       some *= static_cast<double>(std::max<std::int64_t>(0, x.few->count - 1)) / static_cast<double>(x.few->size);
   }
-  if (x.few && x.few->rest == 0 && !reduced[x.few->axis] && sums.contains(node.op_type))
+  if (x.few && x.few->rest == 0 && !is_reduced(x.few->axis) && sums.contains(node.op_type))
     some = 0;  // at different places
   if (different == 1 && !x.copies.empty() && choices.contains(node.op_type)) some = 0;
   const bool hidden = x.outside <= masked_score && node.op_type == "ReduceMax";
-  const bool banded = x.band && (hidden || (x.outside == 0 && sums.contains(node.op_type)));
-  return LiveRule{.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+  const bool zeros_outside = x.outside == 0 && (sums.contains(node.op_type) || extremes.contains(node.op_type));
+  const bool banded = x.band && (hidden || zeros_outside);
+  return LiveRule{.operand = [at, axes = *kept](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
                   },
                   .flops = [some, banded](std::span<const Region> y,
