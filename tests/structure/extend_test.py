@@ -92,10 +92,11 @@ class Extend(unittest.TestCase):
         operator = re.search(r"^struct Det \{.*?^\};\n\n", (HERE / "extend/det.hpp").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
         tree.insert("include/benanza/op/reduction.hpp", "}  // namespace benanza::op", operator[0])
         tree.insert("include/benanza/op/ops.hpp", "op::TopK", "op::Det, ")
+        tree.insert("include/benanza/operators/product.hpp", '},\n    {.type = "Einsum"', ", .demand = Demand::of_layer")
         tree.insert("src/reference/evaluate.hpp", "// movement.cpp\n", "// det.cpp\nElements compute(const op::Det& det, const Query& query);\n")
         tree.insert("src/reference/CMakeLists.txt", "elementwise.cpp", "det.cpp ")
         self.assert_as_said(tree, "an operator")
-        tree.check("src/reference/reference.cpp", "src/backend/native/backend.cpp")
+        tree.check("src/model/operators.cpp", "src/reference/reference.cpp", "src/backend/native/backend.cpp")
         tree.output_of("src/reference/det.cpp", "src/gap/engine_words.cpp", "src/plan/element.cpp", HERE / "extend/ask_operator.cpp")
 
     def test_a_backend(self):

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions, and what folds or unfolds their windows.
+#pragma once
+
+#include <benanza/operators/facts.hpp>
+
+namespace benanza::operators {
+
+inline constexpr OperatorFacts convolution_operators[] = {
+    {.type = "CausalConvWithState", .inputs = {data}},
+    {.type = "Col2Im", .inputs = {data, target, divisor, data}, .ranks = {{{0, 2, 0}}}, .demand = Demand::first_axis},
+    {.type = "Conv",
+     .inputs = {data},
+     .traits = {whole_by_whole, weights},
+     .ranks = {{{1, 2, 0}}},
+     .demand = Demand::of_layer,
+     .saves = Saves::factors,
+     .quantized = QuantizedAs::product},
+    {.type = "ConvInteger",
+     .inputs = {data, data, setting, setting, data},
+     .ranks = {{{1, 2, 0}}},
+     .demand = Demand::of_layer},
+    {.type = "ConvTranspose",
+     .inputs = {data},
+     .traits = {weights},
+     .ranks = {{{1, 2, 0}}},
+     .demand = Demand::of_layer,
+     .saves = Saves::factors},
+    {.type = "DeformConv",
+     .inputs = {chosen, data},
+     .traits = {weights},
+     .ranks = {{{1, 2, 0}, {2, 2, 0}}},
+     .demand = Demand::deformed_windows},
+    {.type = "QLinearConv",
+     .inputs = {data, setting, setting, data, setting, setting, setting, setting, data},
+     .ranks = {{{3, 2, 0}}},
+     .demand = Demand::of_layer},
+    {.domain = own, .type = "ConvGradData", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = own, .type = "ConvGradWeights", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "CausalConvWithState", .inputs = {data}},
+    {.domain = microsoft, .type = "ConvGrad", .inputs = {data}},
+    {.domain = microsoft, .type = "ConvTransposeWithDynamicPads", .inputs = {data}},
+    {.domain = microsoft, .type = "FusedConv", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "NhwcConv", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "NhwcFusedConv", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "QLinearConv", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "WordConvEmbedding", .inputs = {data, data, data, chosen, data}},
+    {.domain = nchwc, .type = "Conv", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = nhwc, .type = "Conv"},
+    {.domain = nhwc, .type = "QLinearConv"},
+};
+
+}  // namespace benanza::operators

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// OperatorFacts: what is true of every node of an ONNX operator. The files beside this one have a row for each
+// operator; code that needs a fact asks for it (operators/lookup.hpp) and does not compare names. What a row leaves out
+// is not certain.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+namespace benanza {
+
+/// What an input is to its operator.
+enum class Input : std::uint8_t {
+  chosen,   ///< the data of other inputs choose the elements that are read
+  size,     ///< only its size and type are read
+  data,     ///< all of it is read
+  places,   ///< data; positions in the first input, as a fraction of its size
+  indices,  ///< data; positions along axes of the first input
+  setting,  ///< a number or a list that says what is computed: axes, bounds, scales
+  axis,     ///< a setting; an axis of the first input
+  divisor,  ///< a setting by which sizes are divided
+  target,   ///< a setting with a number for each axis of the result
+};
+
+/// What each input is; the last one named stands for all further ones. If none is named, nothing is certain.
+class Inputs {
+ public:
+  constexpr Inputs() = default;
+  constexpr Inputs(std::initializer_list<Input> all) {
+    std::size_t next = 0;
+    for (const Input each : all) all_.at(next++) = each;
+    while (next > 0 && next < all_.size()) {
+      all_[next] = all_[next - 1];
+      ++next;
+    }
+  }
+  [[nodiscard]] constexpr Input operator[](std::size_t i) const { return all_[std::min(i, all_.size() - 1)]; }
+
+ private:
+  std::array<Input, 12> all_{};
+};
+
+/// What an operator does that only moves elements of its first input.
+enum class Moves : std::uint8_t {
+  nothing,      ///< it computes, or moves elements of several inputs
+  unchanged,    ///< the result is the input
+  converted,    ///< the same elements in another type
+  shape,        ///< the same elements in the same order
+  permutation,  ///< each element once
+  repetition,   ///< each element at least once
+  selection,    ///< some of the elements
+};
+
+enum class Trait : std::uint8_t {
+  random,           ///< draws new numbers each time
+  commutative,      ///< the order of its inputs does not matter
+  idempotent,       ///< if all inputs (but a condition) are one tensor, the result is this tensor
+  broadcasts,       ///< its inputs broadcast to the result
+  keeps_zero,       ///< element by element; the result is 0 where the first input is 0
+  makes_known,      ///< parts of the result are known, whatever the inputs are
+  sums,             ///< an input of 0 adds nothing to the result
+  picks,            ///< one of several equal inputs is sufficient
+  whole_by_whole,   ///< all of the result needs all of each input, if nothing is known of them
+  few_operations,   ///< bytes determine its cost: it moves, compares, counts or draws elements
+  sized_by_data,    ///< the data determine the size of the result
+  keeps_cache,      ///< results after the first are caches that it may update in place
+  recurrent,        ///< repeats a cell over a sequence
+  weights,          ///< inputs after the first are weights and biases
+  normalizes,       ///< scales after it has divided by statistics
+  strided,          ///< the result is the first input's memory, read with other strides
+  scalar_settings,  ///< a constant of one element is a setting, and no parameter
+  reads_one_bit,    ///< of one input (the operand of forward, the first of others) only a sign or a mask
+  as_layer,         ///< com.microsoft: computes exactly what its layer describes
+};
+
+class Traits {
+ public:
+  constexpr Traits() = default;
+  constexpr Traits(std::initializer_list<Trait> all) {
+    for (const Trait each : all) bits_ |= bit(each);
+  }
+  [[nodiscard]] constexpr bool contains(Trait trait) const { return (bits_ & bit(trait)) != 0; }
+
+ private:
+  [[nodiscard]] static constexpr std::uint32_t bit(Trait trait) { return 1U << static_cast<unsigned>(trait); }
+  std::uint32_t bits_ = 0;
+};
+
+/// Which parts of the inputs a part of a result needs; model/detail/live_needs.hpp has the functions.
+enum class Demand : std::uint8_t {
+  unknown,     ///< a part of the result needs nothing that is certain
+  everything,  ///< any part of the result needs all inputs: `why`
+  of_layer,    ///< as its layer says; everything if no operator describes the node
+  // For each element of the result, the elements at the same position.
+  elementwise,
+  first_alone,  ///< of the first input only
+  unread,       ///< only sizes are read
+  mask,         ///< a second result is independent of the input
+  triangle,
+  // Movements.
+  reshape,
+  transposition,
+  blocks,
+  slice,
+  parts,
+  joined,
+  gather,
+  gather_places,
+  scatter,
+  tiling,
+  padding,
+  reversal,
+  // Along axes, over windows, and products.
+  cumulation,
+  reduction,
+  channel_window,
+  mean_variance,
+  softmax,
+  resize,
+  einsum,
+  product,
+  recurrence,
+  // The result's axes that axes of the inputs follow.
+  transform,
+  frames,
+  first_axis,
+  grid_samples,
+  box_samples,
+  deformed_windows,
+  cache_rows,
+  one_hot,
+  // As many rows of tables as are certain, if data choose them.
+  embeddings,
+  table_row,
+  experts,
+  dynamic_quantization,
+  quantization,
+};
+
+/// The tensors of forward that PyTorch keeps for backward.
+enum class Saves : std::uint8_t {
+  nothing,
+  operand,
+  result,
+  both,
+  all_operands,
+  factors,  ///< each operand whose counterpart wants a gradient
+  quotient,
+  power,
+  norm,
+  max_pool,
+  condition,
+  padding,
+  dropout,
+  loss,
+  indices,
+};
+
+/// How an operator between DequantizeLinear and QuantizeLinear is replaced by one on quantised tensors.
+enum class QuantizedAs : std::uint8_t {
+  nothing,
+  product,
+  binary,
+  unary,
+  codes,  ///< its result has elements of its inputs, whatever the codes mean
+};
+
+/// A rank that the ONNX library's shape rules assume without a check.
+struct InputRank {
+  std::uint8_t input = 0;
+  std::uint8_t least = 0;  ///< 0: no rank is assumed
+  std::uint8_t as = 0;     ///< the rank of this input, which may be the same one
+};
+
+struct OperatorFacts {
+  std::string_view domain{};  ///< empty: ai.onnx
+  std::string_view type{};
+  Inputs inputs{};
+  Moves moves{};
+  Traits traits{};
+  std::optional<double> neutral{};  ///< a second operand of this number leaves the first one unchanged
+  std::array<InputRank, 4> ranks{};
+  Demand demand{};
+  std::string_view why{};  ///< for Demand::everything
+  Saves saves{};
+  QuantizedAs quantized{};
+
+  /// Whether the result has all elements of the first input in their order, if need be in another type.
+  [[nodiscard]] constexpr bool keeps_order() const { return moves != Moves::nothing && moves <= Moves::shape; }
+  /// Whether it has each of them once, in any order.
+  [[nodiscard]] constexpr bool keeps_each() const { return moves != Moves::nothing && moves <= Moves::permutation; }
+  /// Whether it has each of them, in any order, once or several times.
+  [[nodiscard]] constexpr bool keeps_all() const { return moves != Moves::nothing && moves <= Moves::repetition; }
+  [[nodiscard]] constexpr bool is(Trait trait) const { return traits.contains(trait); }
+  /// Whether input `i` is read completely, whatever the data are.
+  [[nodiscard]] constexpr bool reads_all(std::size_t i) const { return inputs[i] >= Input::data; }
+  [[nodiscard]] constexpr bool is_setting(std::size_t i) const { return inputs[i] >= Input::setting; }
+};
+
+/// What the tables of the families write.
+namespace operators {
+
+using enum Input;
+using enum Trait;
+
+inline constexpr std::string_view microsoft = "com.microsoft";
+inline constexpr std::string_view nchwc = "com.microsoft.nchwc";  ///< images with blocks of channels
+inline constexpr std::string_view nhwc = "com.ms.internal.nhwc";  ///< images with channels last
+inline constexpr std::string_view classic = "ai.onnx.ml";
+inline constexpr std::string_view preview = "ai.onnx.preview.training";
+inline constexpr std::string_view own = "benanza";  ///< what training adds
+
+}  // namespace operators
+
+}  // namespace benanza

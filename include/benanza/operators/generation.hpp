@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that make tensors from no data: constants and random numbers.
+#pragma once
+
+#include <benanza/operators/facts.hpp>
+
+namespace benanza::operators {
+
+inline constexpr OperatorFacts generation_operators[] = {
+    {.type = "Bernoulli", .inputs = {data}, .traits = {random, few_operations}},
+    {.type = "Constant", .inputs = {data}},
+    {.type = "ConstantOfShape", .inputs = {target, data}, .demand = Demand::of_layer},
+    {.type = "EyeLike", .inputs = {size, data}, .traits = {makes_known}, .demand = Demand::unread},
+    {.type = "Multinomial", .inputs = {data}, .traits = {random, few_operations}},
+    {.type = "RandomNormal", .inputs = {data}, .traits = {random, few_operations}},
+    {.type = "RandomNormalLike", .inputs = {size, data}, .traits = {random, few_operations}, .demand = Demand::unread},
+    {.type = "RandomUniform", .inputs = {data}, .traits = {random, few_operations}},
+    {.type = "RandomUniformLike", .inputs = {size, data}, .traits = {random, few_operations}, .demand = Demand::unread},
+    {.type = "Range", .inputs = {setting, setting, setting, data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "Range", .inputs = {data}},
+    {.domain = microsoft, .type = "SampleOp", .inputs = {data}},
+};
+
+}  // namespace benanza::operators

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling.
+#pragma once
+
+#include <benanza/operators/facts.hpp>
+
+namespace benanza::operators {
+
+inline constexpr OperatorFacts pooling_operators[] = {
+    {.type = "AveragePool",
+     .inputs = {data},
+     .demand = Demand::of_layer,
+     .saves = Saves::operand,
+     .quantized = QuantizedAs::unary},
+    {.type = "GlobalAveragePool", .inputs = {data}, .demand = Demand::of_layer, .quantized = QuantizedAs::unary},
+    {.type = "GlobalLpPool", .inputs = {data}, .demand = Demand::of_layer},
+    {.type = "GlobalMaxPool", .inputs = {data}, .demand = Demand::of_layer, .quantized = QuantizedAs::codes},
+    {.type = "LpPool", .inputs = {data}, .demand = Demand::of_layer, .saves = Saves::both},
+    {.type = "MaxPool",
+     .inputs = {data},
+     .demand = Demand::of_layer,
+     .saves = Saves::max_pool,
+     .quantized = QuantizedAs::codes},
+    {.type = "MaxRoiPool", .inputs = {chosen, data}, .ranks = {{{0, 2, 0}, {1, 1, 1}}}},
+    {.type = "MaxUnpool", .inputs = {data, data, target, data}, .traits = {few_operations}},
+    {.domain = own, .type = "AveragePoolGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = own, .type = "GlobalAveragePoolGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = own, .type = "MaxPoolGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "AveragePoolGrad", .inputs = {data}},
+    {.domain = microsoft, .type = "MaxPoolGrad", .inputs = {data}},
+    {.domain = microsoft, .type = "MaxpoolWithMask", .inputs = {data}},
+    {.domain = microsoft, .type = "NhwcMaxPool", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "QLinearAveragePool", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "QLinearGlobalAveragePool", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = nchwc, .type = "AveragePool", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = nchwc, .type = "GlobalAveragePool", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = nchwc, .type = "GlobalMaxPool", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = nchwc, .type = "MaxPool", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = nhwc, .type = "AveragePool"},
+    {.domain = nhwc, .type = "GlobalAveragePool"},
+    {.domain = nhwc, .type = "GlobalMaxPool"},
+    {.domain = nhwc, .type = "MaxPool"},
+    {.domain = nhwc, .type = "QLinearAveragePool"},
+};
+
+}  // namespace benanza::operators

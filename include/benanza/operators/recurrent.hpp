@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers.
+#pragma once
+
+#include <benanza/operators/facts.hpp>
+
+namespace benanza::operators {
+
+inline constexpr OperatorFacts recurrent_operators[] = {
+    {.type = "GRU",
+     .inputs = {data, data, data, data, setting, data},
+     .traits = {recurrent, weights},
+     .demand = Demand::recurrence},
+    {.type = "LSTM",
+     .inputs = {data, data, data, data, setting, data},
+     .traits = {recurrent, weights},
+     .demand = Demand::recurrence},
+    {.type = "RNN",
+     .inputs = {data, data, data, data, setting, data},
+     .traits = {recurrent, weights},
+     .demand = Demand::recurrence},
+    {.domain = own, .type = "GRUGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = own, .type = "LSTMGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = own, .type = "RNNGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "AttnLSTM", .inputs = {data}},
+    {.domain = microsoft, .type = "DynamicQuantizeLSTM", .inputs = {data}, .demand = Demand::recurrence},
+    {.domain = microsoft, .type = "DynamicTimeWarping", .inputs = {data}, .traits = {sized_by_data}},
+};
+
+}  // namespace benanza::operators

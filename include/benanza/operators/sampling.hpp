@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resizing, grids and regions of images.
+#pragma once
+
+#include <benanza/operators/facts.hpp>
+
+namespace benanza::operators {
+
+inline constexpr OperatorFacts sampling_operators[] = {
+    {.type = "AffineGrid", .inputs = {data, target, data}},
+    {.type = "GridSample",
+     .inputs = {chosen, places, data},
+     .ranks = {{{0, 2, 0}, {1, 2, 0}}},
+     .demand = Demand::grid_samples},
+    {.type = "Resize",
+     .inputs = {chosen, target, target, target, data},
+     .traits = {makes_known},
+     .demand = Demand::resize},
+    {.type = "RoiAlign", .inputs = {chosen, places, data}, .demand = Demand::box_samples},
+    {.type = "Upsample", .inputs = {chosen, target, data}, .traits = {makes_known}, .demand = Demand::resize},
+    {.domain = own, .type = "GridSampleGrad", .inputs = {data}},
+    {.domain = own, .type = "ResizeGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = microsoft, .type = "CropAndResize", .inputs = {chosen, data, data, chosen, data}},
+    {.domain = microsoft, .type = "GridSample", .inputs = {chosen, data}},
+    {.domain = microsoft, .type = "ResizeGrad", .inputs = {data}},
+    {.domain = nchwc, .type = "Upsample", .inputs = {data}},
+};
+
+}  // namespace benanza::operators

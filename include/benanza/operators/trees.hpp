@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decision trees and other classical models.
+#pragma once
+
+#include <benanza/operators/facts.hpp>
+
+namespace benanza::operators {
+
+inline constexpr OperatorFacts trees_operators[] = {
+    {.domain = classic, .type = "LinearClassifier", .inputs = {data}},
+    {.domain = classic, .type = "LinearRegressor", .inputs = {data}},
+    {.domain = classic, .type = "SVMClassifier", .inputs = {data}},
+    {.domain = classic, .type = "SVMRegressor", .inputs = {data}},
+    {.domain = classic, .type = "TreeEnsemble", .inputs = {chosen, data}, .demand = Demand::of_layer},
+    {.domain = classic, .type = "TreeEnsembleClassifier", .inputs = {chosen, data}, .demand = Demand::of_layer},
+    {.domain = classic, .type = "TreeEnsembleRegressor", .inputs = {chosen, data}, .demand = Demand::of_layer},
+};
+
+}  // namespace benanza::operators
