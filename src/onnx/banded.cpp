@@ -3,6 +3,7 @@
 
 #include "fold.hpp"
 #include <benanza/detail/node.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <array>
@@ -369,7 +370,7 @@ std::shared_ptr<const std::vector<double>> diagonal_numbers(const Node& node, st
   const std::int64_t count = y.dims[rank - 2] + y.dims[rank - 1] - 1;
   if (small_enough(y.dims) || !small_enough(std::array{count})) return nullptr;
   const std::string& op = node.op_type;
-  if (op == "Expand" || op == "Reshape" || op == "Unsqueeze" || op == "Squeeze") {
+  if (op == "Expand" || facts_of(node).moves == Moves::shape) {
     const auto& dims = inputs[0]->dims;
     const bool same = dims.size() >= 2 && std::equal(dims.end() - 2, dims.end(), y.dims.end() - 2);
     return same ? inputs[0]->diagonals : nullptr;
@@ -395,7 +396,7 @@ std::optional<BandedNumbers> banded_result(const Node& node, std::span<const Val
   if (!x) return std::nullopt;
   const auto& dims = inputs[0]->dims;
   if (op == "Gather") return gathered(node, inputs, *x);
-  if (op == "Expand" || op == "Reshape" || op == "Unsqueeze" || op == "Squeeze") {
+  if (op == "Expand" || facts_of(node).moves == Moves::shape) {
     const bool same = dims.size() >= 2 && std::equal(dims.end() - 2, dims.end(), y.dims.end() - 2);
     return is_uniform(*x) || same ? x : std::nullopt;
   }

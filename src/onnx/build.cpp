@@ -9,27 +9,17 @@
 #include "ramps.hpp"
 #include "scan.hpp"
 #include <benanza/model/fold_quantization.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace benanza::importer {
 namespace {
 
-// Each draws new numbers: two of them are never merged, and none is a constant.
-constexpr std::array random_operators{"Bernoulli",        "Multinomial",   "RandomNormal",
-                                      "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-
 constexpr std::size_t least_visits = 50'000, visits_per_node = 20;
 
 std::string canonical_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
-
-/// Whether a node does not change the numbers of a weight.
-bool is_view_of_weight(const Node& node) {
-  constexpr std::array<std::string_view, 6> views{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Cast"};
-  return node.domain.empty() && std::find(views.begin(), views.end(), node.op_type) != views.end();
-}
 
 Value constant_value(const std::string& name, Constant constant) {
   return {.name = name,
@@ -204,15 +194,14 @@ Builder::Operator Builder::find_operator(const std::string& domain, const std::s
     Rule rule = find_rule(domain, op_type);
     const bool is_open = schema == nullptr || !schema->has_type_and_shape_inference_function();
     if (rule == nullptr && is_open) rule = find_gap_rule(domain, op_type);
-    found->second = {.schema = schema, .rule = rule};
+    found->second = {.schema = schema, .rule = rule, .facts = &facts_of(domain, op_type)};
   }
   return found->second;
 }
 
 bool Builder::deterministic(const Step& step) const {
   if (!step.node.domain.empty()) return step.op.schema != nullptr || step.op.rule != nullptr;
-  if (std::find(random_operators.begin(), random_operators.end(), step.node.op_type) != random_operators.end())
-    return false;
+  if (step.op.facts->is(Trait::random)) return false;
   if (step.node.op_type != "Dropout" || step.inputs.size() < 3 || !step.inputs[2]) return true;
   const auto& training = step.scope.frame.graph.values[*step.inputs[2]].literal;
   return training && training->ints == std::vector<std::int64_t>{0};
@@ -249,7 +238,7 @@ void Builder::visit(Scope& scope, const onnx::NodeProto& proto) {
   step.constant &= step.merge;
   for (Frame* at = &frame; at != nullptr && !step.merge; at = at->parent) at->repeatable = false;
   const bool of_constants = step.constant;
-  if (step.trained && !is_view_of_weight(step.node)) step.constant = false;
+  if (step.trained && !step.op.facts->keeps_order()) step.constant = false;
   if (step.node.domain.empty() && step.node.op_type == "If") return visit_if(step);
   if (step.node.domain.empty() && step.node.op_type == "Loop") return visit_loop(step);
   if (step.node.domain.empty() && step.node.op_type == "Scan") return visit_scan(step);

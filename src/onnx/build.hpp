@@ -9,6 +9,7 @@
 #include "rebatch.hpp"
 #include "rules.hpp"
 #include <benanza/model/graph.hpp>
+#include <benanza/operators/facts.hpp>
 
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
@@ -66,6 +67,7 @@ class Builder {
   struct Operator {
     const onnx::OpSchema* schema = nullptr;
     Rule rule = nullptr;
+    const OperatorFacts* facts = nullptr;  ///< never nullptr after find_operator
   };
 
   /// One node during the passes.
@@ -121,7 +123,7 @@ class Builder {
   [[nodiscard]] static std::optional<std::size_t> unchanged_operand(const Step& step, const Value& y);
   void emit(Step& step, std::vector<Value> values, const Types& types);
   [[nodiscard]] bool merged(Step& step);
-  [[nodiscard]] std::vector<std::size_t> identities_of(Frame& frame, const Node& node, const Ids& inputs);
+  [[nodiscard]] std::vector<std::size_t> identities_of(Frame& frame, const OperatorFacts& facts, const Ids& inputs);
   [[nodiscard]] std::size_t identity_of(Frame& frame, ValueId id);
   [[nodiscard]] std::size_t key_of(Frame& frame, const Step& step, const Ids& inputs);
   [[nodiscard]] bool same_node(Frame& frame, const Node& earlier, const onnx::NodeProto& earlier_proto,

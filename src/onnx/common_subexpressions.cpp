@@ -7,12 +7,10 @@
 #include <onnx/defs/schema.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,8 +84,7 @@ bool Builder::passes_on(const Step& step, const Value& y) {
     return std::all_of(numbers.begin(), numbers.end(), [number](std::int64_t each) { return each == number; });
   };
   const auto given = [&](std::size_t k) { return k < step.inputs.size() ? step.inputs[k] : std::nullopt; };
-  constexpr std::array<std::string_view, 6> views{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Cast"};
-  if (std::find(views.begin(), views.end(), node.op_type) != views.end()) return true;
+  if (step.op.facts->keeps_order() || step.op.facts->moves == Moves::repetition) return true;
   if (node.op_type == "Concat") return step.inputs.size() == 1;
   if (node.op_type == "Dropout") return step.merge && node.opset >= 7;  // before that, it may be in training mode
   if (node.op_type == "Slice") {
@@ -102,17 +99,13 @@ bool Builder::passes_on(const Step& step, const Value& y) {
 
 /// The operand that is the result of arithmetic with a neutral number: x + 0, x - 0, x * 1, x / 1 or x ^ 1.
 std::optional<std::size_t> Builder::unchanged_operand(const Step& step, const Value& y) {
-  constexpr std::array<std::string_view, 6> names{"Add", "Sum", "Sub", "Mul", "Div", "Pow"};
-  const std::string& type = step.node.op_type;
-  if (!step.node.domain.empty() || std::find(names.begin(), names.end(), type) == names.end()) return std::nullopt;
-  if (step.inputs.size() != 2 || !step.inputs[0] || !step.inputs[1]) return std::nullopt;
+  const std::optional<double> neutral = step.op.facts->neutral;
+  if (!neutral || step.inputs.size() != 2 || !step.inputs[0] || !step.inputs[1]) return std::nullopt;
   const auto& values = step.scope.frame.graph.values;
-  const double neutral = type == "Mul" || type == "Div" || type == "Pow" ? 1 : 0;
-  const bool commutes = type == "Add" || type == "Sum" || type == "Mul";
   for (const std::size_t k : {0U, 1U}) {
     const Value &x = values[*step.inputs[k]], &other = values[*step.inputs[1 - k]];
-    if (k == 1 && !commutes) continue;
-    if (benanza::detail::scalar(other) == neutral && !other.trained && !x.constant && !x.data_dependent &&
+    if (k == 1 && !step.op.facts->is(Trait::commutative)) continue;
+    if (benanza::detail::scalar(other) == *neutral && !other.trained && !x.constant && !x.data_dependent &&
         x.dims == y.dims && x.type == y.type)
       return k;
   }
@@ -128,18 +121,16 @@ std::size_t Builder::identity_of(Frame& frame, ValueId id) {
 }
 
 /// The operands of a node by identity. Those of a commutative operator are sorted.
-std::vector<std::size_t> Builder::identities_of(Frame& frame, const Node& node, const Ids& inputs) {
-  constexpr std::array<std::string_view, 9> commutative{"Add", "Mul", "Max", "Min", "Sum", "And", "Or", "Xor", "Equal"};
+std::vector<std::size_t> Builder::identities_of(Frame& frame, const OperatorFacts& facts, const Ids& inputs) {
   std::vector<std::size_t> result;
   for (const auto& id : inputs) result.push_back(id ? identity_of(frame, *id) + 1 : 0);
-  if (node.domain.empty() && std::find(commutative.begin(), commutative.end(), node.op_type) != commutative.end())
-    std::sort(result.begin(), result.end());
+  if (facts.is(Trait::commutative)) std::sort(result.begin(), result.end());
   return result;
 }
 
 std::size_t Builder::key_of(Frame& frame, const Step& step, const Ids& inputs) {
   std::size_t key = std::hash<std::string>()(step.node.op_type);
-  for (const std::size_t id : identities_of(frame, step.node, inputs)) key = key * 1000003 + id;
+  for (const std::size_t id : identities_of(frame, *step.op.facts, inputs)) key = key * 1000003 + id;
   return key * 1000003 + key_of_attributes(step.proto, step.op.schema);
 }
 
@@ -149,7 +140,8 @@ bool Builder::same_node(Frame& frame, const Node& earlier, const onnx::NodeProto
       earlier.inputs.size() != inputs.size())
     return false;
   if (earlier_proto.output_size() < step.proto.output_size()) return false;
-  if (identities_of(frame, earlier, earlier.inputs) != identities_of(frame, step.node, inputs)) return false;
+  if (identities_of(frame, *step.op.facts, earlier.inputs) != identities_of(frame, *step.op.facts, inputs))
+    return false;
   for (int i = 0; i < step.proto.output_size(); ++i)
     if (!step.proto.output(i).empty() && earlier_proto.output(i).empty()) return false;
   if (step.node.bodies.empty())

@@ -5,23 +5,9 @@
 #include "proto.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace benanza::importer {
-namespace {
-
-constexpr std::array broadcasting_operators{
-    "Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max",   "Mean",
-    "Min", "Mod", "Mul", "Or",    "Pow",     "PRelu",          "Sub",  "Sum",         "Where", "Xor"};
-constexpr std::array recurrent_operators{"GRU", "LSTM", "RNN"};
-
-bool listed(std::span<const char* const> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
-
 void Builder::remember(const Scope& scope, const std::string& name, ValueId id) {
   if (!record_) return;
   const Value& value = scope.frame.graph.values[id];
@@ -146,8 +132,8 @@ void Builder::adapt_constants(Step& step) {
     dims[0] = binding_.batch;
     return resize_constant(step, 1, std::move(dims));
   }
-  const bool concat = op == "Concat", recurrent = listed(recurrent_operators, op),
-             broadcasting = listed(broadcasting_operators, op);
+  const bool concat = op == "Concat", recurrent = step.op.facts->is(Trait::recurrent),
+             broadcasting = step.op.facts->is(Trait::broadcasts);
   const auto is_constant = [&](const auto& input) { return input && values[*input].constant; };
   if ((!concat && !recurrent && !broadcasting) || std::none_of(step.inputs.begin(), step.inputs.end(), is_constant))
     return;

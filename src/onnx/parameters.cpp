@@ -2,6 +2,7 @@
 // Imports for training: which constants of the file are no parameters, and what the exporter has done to those that
 // are.
 #include "build.hpp"
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <array>
@@ -59,9 +60,7 @@ bool is_centered(const Scope& scope, const onnx::NodeProto* maker) {
 bool is_weight(const std::string& type, int i, std::size_t rank) {
   if (type == "Transpose") return true;  // most often of the weights of a product
   if (type == "Add") return rank < 2;
-  return i > 0 && is_one_of(type, {"Conv", "ConvTranspose", "DeformConv", "Gemm", "MatMul", "LSTM", "GRU", "RNN",
-                                   "BatchNormalization", "InstanceNormalization", "GroupNormalization",
-                                   "LayerNormalization", "RMSNormalization", "PRelu"});
+  return i > 0 && facts_of(type).is(Trait::weights);
 }
 
 }  // namespace
@@ -110,7 +109,7 @@ void Builder::settle_untrained(Scope& scope, const onnx::NodeProto& proto) {
     if ((is(i, ConstantKind::mask) || is(i, ConstantKind::table)) &&
         !is_weight(type, i, frame.graph.values[*id_of(i)].dims.size()))
       settle(i);
-  if (is_one_of(type, {"LSTM", "GRU", "RNN"})) {
+  if (facts_of(type).is(Trait::recurrent)) {
     for (const int state : {5, 6})
       if (is(state, ConstantKind::zeros)) settle(state);
   } else if (is_one_of(type, {"MatMul", "Gemm"})) {
@@ -213,8 +212,7 @@ void Builder::warn_of_parameters() {
       const std::string &weights = graph.value(*node.inputs[1]).name, &bias = graph.value(*node.inputs[2]).name;
       if (weights.starts_with("onnx::Conv") || bias == weights + "_bias") ++folded;
     }
-    const bool norm = is_one_of(node.op_type, {"BatchNormalization", "InstanceNormalization", "GroupNormalization",
-                                               "LayerNormalization", "RMSNormalization"});
+    const bool norm = facts_of(node).is(Trait::normalizes);
     if (!convolution && !norm && node.op_type != "Gemm") continue;
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
       if (!node.has_input(i)) continue;

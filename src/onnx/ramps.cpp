@@ -3,6 +3,7 @@
 
 #include "fold.hpp"
 #include <benanza/detail/node.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <optional>
 #include <string>
@@ -61,7 +62,7 @@ std::vector<Ramp> ramps_of_result(const Node& node, std::span<const Value* const
   const auto x = ramp_of(*inputs[0]);
   if (!x) return {};
   if (op == "Expand") return {expanded(*x, rank)};
-  if (op != "Reshape" && op != "Unsqueeze" && op != "Squeeze" && op != "Cast") return {};
+  if (!facts_of(node).keeps_order()) return {};
   const auto ramp = reshaped(*x, inputs[0]->dims, y.dims);
   return ramp ? std::vector{*ramp} : std::vector<Ramp>{};
 }
