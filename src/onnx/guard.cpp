@@ -84,40 +84,26 @@ void check_equation(const Node& node) {
   }
 }
 
-struct InputOf {
-  std::string_view op_type;
-  std::size_t input;
-};
-// Constant inputs that rules divide by.
-constexpr std::array divisors{InputOf{"Col2Im", 2}, InputOf{"SplitToSequence", 1}, InputOf{"STFT", 1}};
-// Inputs whose length is the rank of the output: a rule creates that many dimensions.
-constexpr std::array shapes{InputOf{"AffineGrid", 1},      InputOf{"CenterCropPad", 1}, InputOf{"Col2Im", 0},
-                            InputOf{"ConstantOfShape", 0}, InputOf{"Expand", 1},        InputOf{"MaxUnpool", 2},
-                            InputOf{"Reshape", 1},         InputOf{"Resize", 1},        InputOf{"Resize", 2},
-                            InputOf{"Resize", 3},          InputOf{"Tile", 1},          InputOf{"Upsample", 1}};
-// Constant inputs that are an axis of input 0.
-constexpr std::array axis_inputs{InputOf{"CumProd", 1}, InputOf{"CumSum", 1}};
-
-// Ranks that rules assume without a check: at least `least`, and equal to that of input `as` if that is another input.
-struct RankOf {
-  std::string_view op_type;
-  std::size_t input;
-  std::size_t least;
-  std::size_t as;
-};
-constexpr std::array ranks{
-    RankOf{"Attention", 1, 3, 0},   RankOf{"Attention", 2, 3, 0},     RankOf{"Attention", 4, 4, 4},
-    RankOf{"Attention", 5, 4, 5},   RankOf{"Col2Im", 0, 2, 0},        RankOf{"Conv", 1, 2, 0},
-    RankOf{"ConvInteger", 1, 2, 0}, RankOf{"ConvTranspose", 1, 2, 0}, RankOf{"DFT", 0, 2, 0},
-    RankOf{"DeformConv", 1, 2, 0},  RankOf{"DeformConv", 2, 2, 0},    RankOf{"Det", 0, 2, 0},
-    RankOf{"GridSample", 0, 2, 0},  RankOf{"GridSample", 1, 2, 0},    RankOf{"MaxRoiPool", 0, 2, 0},
-    RankOf{"MaxRoiPool", 1, 1, 1},  RankOf{"QLinearConv", 3, 2, 0},   RankOf{"STFT", 0, 2, 0},
-    RankOf{"STFT", 2, 1, 2},
-};
+/// Constant settings that a rule divides by, or that are an axis of the first input; and those whose length is the rank
+/// of the result, since a rule creates that many dimensions.
+void check_setting(Input role, std::size_t i, std::span<const Value* const> inputs) {
+  const std::string what = "input " + std::to_string(i);
+  const Value& value = *inputs[i];
+  if (role == Input::divisor && value.literal)
+    for (const auto number : value.literal->ints) check(what, number, 1);
+  if (role == Input::axis && value.literal && inputs[0] != nullptr) {
+    const auto rank = static_cast<std::int64_t>(inputs[0]->dims.size());
+    for (const auto number : value.literal->ints) check(what, number, -rank, rank - 1);
+  }
+  if (role == Input::target && !value.dims.empty() && value.dims[0] > highest_rank)
+    throw InputError(what + " is a shape of " + std::to_string(value.dims[0]) + " dimensions, expected at most " +
+                     std::to_string(highest_rank));
+}
 
 }  // namespace
 
-void guard_node(const Node& node, std::span<const Value* const> inputs, std::size_t outputs) {
+void guard_node(const Node& node, const OperatorFacts& facts, std::span<const Value* const> inputs,
+                std::size_t outputs) {
   if (!node.domain.empty() && node.domain != "com.microsoft") return;  // nothing reads an unknown operator's attributes
   for (const auto& given : node.attributes) {
     const auto& attribute = given.first;
@@ -138,19 +124,10 @@ void guard_node(const Node& node, std::span<const Value* const> inputs, std::siz
   if (node.op_type == "Split" && node.attributes.contains("num_outputs"))  // a rule reads a size for each output
     check("attribute 'num_outputs'", node.attribute<std::int64_t>("num_outputs", 1), static_cast<std::int64_t>(outputs),
           most_outputs);
-  for (const auto& [op_type, input] : divisors)
-    if (node.op_type == op_type && input < inputs.size() && inputs[input] != nullptr && inputs[input]->literal)
-      for (const auto value : inputs[input]->literal->ints) check("input " + std::to_string(input), value, 1);
-  for (const auto& [op_type, input] : axis_inputs) {
-    if (node.op_type != op_type || input >= inputs.size() || inputs[0] == nullptr || inputs[input] == nullptr ||
-        !inputs[input]->literal)
-      continue;
-    const auto rank = static_cast<std::int64_t>(inputs[0]->dims.size());
-    for (const auto value : inputs[input]->literal->ints)
-      check("input " + std::to_string(input), value, -rank, rank - 1);
-  }
-  for (const auto& [op_type, input, least, as] : ranks) {
-    if (node.op_type != op_type || input >= inputs.size() || inputs[input] == nullptr) continue;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i] != nullptr) check_setting(facts.inputs[i], i, inputs);
+  for (const auto& [input, least, as] : facts.ranks) {
+    if (least == 0 || input >= inputs.size() || inputs[input] == nullptr) continue;
     const std::size_t rank = inputs[input]->dims.size();
     if (rank < least)
       throw InputError("input " + std::to_string(input) + " has rank " + std::to_string(rank) + ", expected " +
@@ -160,11 +137,6 @@ void guard_node(const Node& node, std::span<const Value* const> inputs, std::siz
                        ", expected that of input " + std::to_string(as) + ", " +
                        std::to_string(inputs[as]->dims.size()));
   }
-  for (const auto& [op_type, input] : shapes)
-    if (node.op_type == op_type && input < inputs.size() && inputs[input] != nullptr && !inputs[input]->dims.empty() &&
-        inputs[input]->dims[0] > highest_rank)
-      throw InputError("input " + std::to_string(input) + " is a shape of " + std::to_string(inputs[input]->dims[0]) +
-                       " dimensions, expected at most " + std::to_string(highest_rank));
 }
 
 }  // namespace benanza::importer

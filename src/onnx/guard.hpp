@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/graph.hpp>
+#include <benanza/operators/facts.hpp>
 
 #include <cstddef>
 #include <span>
@@ -11,6 +12,7 @@ namespace benanza::importer {
 
 /// Throws InputError if an attribute or a constant input that rules divide by, or use as a size, is out of range.
 /// `outputs`: how many the node has.
-void guard_node(const Node& node, std::span<const Value* const> inputs, std::size_t outputs);
+void guard_node(const Node& node, const OperatorFacts& facts, std::span<const Value* const> inputs,
+                std::size_t outputs);
 
 }  // namespace benanza::importer

@@ -7,7 +7,6 @@
 #include "proto.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -57,12 +56,6 @@ void scale_in_single_precision(const Node& node, std::span<const Value* const> i
     const float size = static_cast<float>(inputs[0]->dims[i]) * static_cast<float>(scales[k]);
     shape.mutable_dim(static_cast<int>(i))->set_dim_value(static_cast<std::int64_t>(std::floor(size)));
   }
-}
-
-bool has_data_sized_outputs(std::string_view op_type) {
-  constexpr std::array operators{
-      "Compress", "DynamicTimeWarping", "NonMaxSuppression", "NonZero", "StringSplit", "Tokenizer", "Unique"};
-  return std::find(operators.begin(), operators.end(), op_type) != operators.end();
 }
 
 }  // namespace
@@ -138,7 +131,7 @@ Builder::Types Builder::inferred_types(Step& step) {
 }
 
 Builder::Types Builder::types_of(Step& step) {
-  guard_node(step.node, operands(step), static_cast<std::size_t>(step.proto.output_size()));
+  guard_node(step.node, *step.op.facts, operands(step), static_cast<std::size_t>(step.proto.output_size()));
   const bool own = step.node.domain.empty();
   if (own && step.node.op_type == "Reshape" && step.inputs.size() == 2) return reshape_types(step);
   if (own && step.node.op_type == "Expand") return expand_types(step);
@@ -176,7 +169,7 @@ Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& typ
     const auto& dims = t.tensor_type().shape().dim();
     return std::all_of(dims.begin(), dims.end(), [](const auto& dim) { return dim.has_dim_value(); });
   };
-  const bool data_sized = has_data_sized_outputs(step.node.op_type);
+  const bool data_sized = step.op.facts->is(Trait::sized_by_data);
   const bool may_guess = data_sized || step.data_dependent || step.scope.frame.inside_loop;
   Value value{.name = name, .data_dependent = step.data_dependent || data_sized};
   if (!complete(type))

@@ -146,6 +146,18 @@ TEST_CASE("A LabelEncoder whose labels are tensors keeps the shape and takes the
   CHECK(y.type == DataType::f32);
 }
 
+TEST_CASE("Col2Im takes any batch, but no image of more than 64 dimensions", "[onnx]") {
+  const Graph graph = testing::import_text(
+      "g (float[100, 4, 9] x) => (y) <int64[2] size = {4, 4}, int64[2] block = {2, 2}>"
+      " { y = Col2Im(x, size, block) }");
+  CHECK(graph.value(graph.outputs[0]).dims == Dims{100, 1, 4, 4});
+  CHECK_THAT(message_of<InputError>([] {
+               (void)testing::import_text(
+                   "g (float[1, 4, 9] x, int64[65] size, int64[65] block) => (y) { y = Col2Im(x, size, block) }");
+             }),
+             Catch::Contains("input 1 is a shape of 65 dimensions"));
+}
+
 TEST_CASE("An output that the file gives no shape is not a scalar", "[onnx]") {
   auto model = parse_model("g (float[2] x) => (float y) { y = some.where.Unknown(x) }",
                            R"(<ir_version: 10, opset_import: ["" : 20, "some.where" : 1]>)");
