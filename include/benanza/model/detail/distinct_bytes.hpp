@@ -3,9 +3,9 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
-#include <benanza/model/detail/certain_reads.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -49,7 +49,9 @@ class DistinctBytes {
 
 /// Bytes of result `i` that a layer writes: all of it, unless its operator updates a result in place, or may do so.
 [[nodiscard]] inline Bytes touched_output(const LayerTensor& tensor, const SharedLayer& layer, std::size_t i) {
-  if (const auto* opaque = std::get_if<op::Opaque>(&*layer); opaque && !writes_all(opaque->op.view(), i)) return {};
+  if (const auto* opaque = std::get_if<op::Opaque>(&*layer);
+      opaque && i > 0 && facts_of(opaque->op.view()).is(Trait::keeps_cache))
+    return {};
   const Operands& all = operands(layer);
   if (i >= all.outputs.size() || !all.outputs[i].touched) return tensor.bytes();
   return std::min(tensor.bytes(), Bytes{static_cast<double>(all.outputs[i].touched_bytes())});
@@ -96,7 +98,8 @@ class DistinctBytes {
   const Layer& layer = shared;
   const Operands& all = operands(shared);
   if (all.inputs.empty() || is_setting(tensor, layer, i)) return {};
-  if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !reads_all(opaque->op.view(), i)) return {};
+  if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !facts_of(opaque->op.view()).reads_all(i))
+    return {};
   if (i != 0) {
     if (const auto* attention = std::get_if<op::Attention>(&layer)) {
       constexpr std::size_t first_angles = 7;  // GroupQueryAttention: tables from here on, one row per position
