@@ -7,9 +7,9 @@
 
 #include <benanza/detail/node.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,23 +25,6 @@ namespace benanza {
 void fold_quantization(Graph& graph);
 
 namespace detail {
-
-// Operators that compute on quantised tensors, grouped by how they are replaced.
-inline constexpr std::array<std::string_view, 3> quantized_products{"Conv", "MatMul", "Gemm"};
-inline constexpr std::array<std::string_view, 2> quantized_binaries{"Add", "Mul"};
-inline constexpr std::array<std::string_view, 3> quantized_averages{"AveragePool", "GlobalAveragePool", "ReduceMean"};
-inline constexpr std::array<std::string_view, 12> quantized_unaries{"Clip",      "Elu",       "Gelu",  "HardSigmoid",
-                                                                    "HardSwish", "LeakyRelu", "Mish",  "Relu",
-                                                                    "Sigmoid",   "Softplus",  "Swish", "Tanh"};
-/// Their result consists of elements of their operand, whatever the values mean.
-inline constexpr std::array<std::string_view, 16> element_keepers{
-    "MaxPool", "GlobalMaxPool", "Reshape", "Flatten",      "Squeeze",      "Unsqueeze", "Transpose", "Slice",
-    "Split",   "Concat",        "Gather",  "DepthToSpace", "SpaceToDepth", "Expand",    "Tile",      "Identity"};
-
-template <std::size_t N>
-[[nodiscard]] constexpr bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// One pass over one graph.
 class QuantizationFold {
@@ -110,7 +93,7 @@ class QuantizationFold {
     }
     std::map<std::string, Attribute, std::less<>> bounds;
     const bool limits = reader.op_type == "Relu" || (reader.op_type == "Clip" && clip_bounds(reader, bounds));
-    const bool passes = limits || (is_among(element_keepers, reader.op_type) && reader.op_type != "Concat");
+    const bool passes = limits || (facts_of(reader).quantized == QuantizedAs::codes && reader.op_type != "Concat");
     if (!passes || !reader.domain.empty()) return std::nullopt;
     const auto behind = target(reader.outputs[0]);
     if (!behind) return std::nullopt;
@@ -131,11 +114,13 @@ class QuantizationFold {
   void fold(std::size_t n) {
     Node& node = graph_.nodes[n];
     if (!node.domain.empty() || node.outputs.empty() || !node.bodies.empty()) return;
-    if (is_among(quantized_products, node.op_type)) return product(node);
-    if (is_among(quantized_binaries, node.op_type)) return elementwise(node, 2);
-    if (is_among(quantized_unaries, node.op_type) || is_among(quantized_averages, node.op_type))
-      return elementwise(node, 1);
-    if (is_among(element_keepers, node.op_type)) keep(node);
+    switch (facts_of(node).quantized) {
+      case QuantizedAs::nothing: return;
+      case QuantizedAs::product: return product(node);
+      case QuantizedAs::binary: return elementwise(node, 2);
+      case QuantizedAs::unary: return elementwise(node, 1);
+      case QuantizedAs::codes: return keep(node);
+    }
   }
 
   /// The result stays in floats if nothing quantises it.

@@ -10,6 +10,7 @@
 
 #include <benanza/model/fold_quantization.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <map>
 #include <optional>
@@ -52,16 +53,14 @@ class Quantizer {
   }
   /// The number of leading inputs that are quantised: operands of products and sums, but not the bounds of a Clip.
   [[nodiscard]] static std::size_t operands(const Node& node) {
-    if (is_among(quantized_products, node.op_type) || is_among(quantized_binaries, node.op_type)) return 2;
+    const QuantizedAs as = facts_of(node).quantized;
+    if (as == QuantizedAs::product || as == QuantizedAs::binary) return 2;
     return node.op_type == "Concat" ? node.inputs.size() : 1;
   }
 
   [[nodiscard]] bool takes_8_bits(const Node& node) const {
     if (!node.domain.empty() || !node.bodies.empty() || !node.has_input(0) || !node.has_output(0)) return false;
-    const bool product = is_among(quantized_products, node.op_type);
-    const bool follows = is_among(quantized_binaries, node.op_type) || is_among(quantized_unaries, node.op_type) ||
-                         is_among(quantized_averages, node.op_type) || is_among(element_keepers, node.op_type);
-    if (!product && !follows) return false;
+    if (facts_of(node).quantized == QuantizedAs::nothing) return false;
     bool all = true, any = false;
     for (std::size_t i = 0; i < operands(node); ++i) {
       if (!node.has_input(i) || !is_f32(node.inputs[i])) return false;
@@ -71,7 +70,7 @@ class Quantizer {
     }
     for (const auto& output : node.outputs)
       if (output && !is_f32(output)) return false;
-    return product || (all && any);
+    return facts_of(node).quantized == QuantizedAs::product || (all && any);
   }
 
   void convert(const std::string& op_type, ValueId from, ValueId to) {
@@ -98,7 +97,7 @@ class Quantizer {
   }
 
   void wrap(Node node) {
-    const bool product = is_among(quantized_products, node.op_type);
+    const bool product = facts_of(node).quantized == QuantizedAs::product;
     for (std::size_t i = 0; i < operands(node); ++i) {
       const ValueId from = quantized(*node.inputs[i], product ? DataType::i8 : activations_);
       const Value& plain = graph_.value(*node.inputs[i]);
