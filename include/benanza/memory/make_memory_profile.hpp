@@ -6,6 +6,7 @@
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/model/tensor_shape.hpp>
+#include <benanza/operators/lookup.hpp>
 #include <benanza/training/detail/storages.hpp>
 #include <benanza/training/kept_tensors.hpp>
 #include <benanza/training/training_graph.hpp>
@@ -195,8 +196,7 @@ class MemoryProfiler {
     std::set<std::size_t> recurrent;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
       if (const auto source = iteration_->sources[i])
-        if (const auto& type = graph_->nodes[*source].op_type; type == "LSTM" || type == "GRU" || type == "RNN")
-          recurrent.insert(*source);
+        if (facts_of(graph_->nodes[*source]).is(Trait::recurrent)) recurrent.insert(*source);
     for (const std::size_t i : recurrent) result_.recurrent.push_back(graph_->nodes[i].name);
     for (KeptTensor& one : kept_tensors(*iteration_, options_->saved)) {
       result_.kept.push_back(one);

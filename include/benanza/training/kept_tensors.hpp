@@ -4,6 +4,7 @@
 
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/operators/lookup.hpp>
 #include <benanza/training/detail/eager_saves.hpp>
 #include <benanza/training/detail/storages.hpp>
 #include <benanza/training/kept_tensor.hpp>
@@ -16,7 +17,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,15 +28,10 @@ namespace detail {
 /// (Where), whether an operand is above a number or the result (PRelu, Max), or the position of the largest element of
 /// a window. No value if the gradient reads all bits.
 [[nodiscard]] inline std::optional<double> read_bits(const Node& node, std::size_t i) {
-  constexpr std::array<std::string_view, 7> one_bit{"ReluGrad", "LeakyReluGrad", "HardSigmoidGrad",    "ClipGrad",
-                                                    "AbsGrad",  "ShrinkGrad",    "ThresholdedReluGrad"};
-  const std::string_view type = node.op_type;
-  if (node.domain.empty()) {
-    if (type == "Equal") return i == 0 ? 1.0 : 0.0;
-    return i == 0 && (type == "Where" || type == "Greater" || type == "Sign") ? std::optional(1.0) : std::nullopt;
-  }
-  if (i == 1 && std::find(one_bit.begin(), one_bit.end(), type) != one_bit.end()) return 1;
-  if (i != 1 || type != "MaxPoolGrad") return std::nullopt;
+  const std::size_t forward = node.domain.empty() ? 0 : 1;  // the operand of a gradient comes after that of its result
+  if (node.op_type == "Equal" && node.domain.empty()) return i == 0 ? 1.0 : 0.0;
+  if (i == forward && facts_of(node).is(Trait::reads_one_bit)) return 1;
+  if (i != 1 || node.op_type != "MaxPoolGrad") return std::nullopt;
   std::int64_t places = 1;
   for (const auto size : node.attribute<std::vector<std::int64_t>>("kernel_shape", {})) places *= size;
   double bits = 0;

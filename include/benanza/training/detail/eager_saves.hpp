@@ -3,13 +3,11 @@
 #pragma once
 
 #include <benanza/detail/node.hpp>
+#include <benanza/operators/lookup.hpp>
 #include <benanza/training/gradient_rules.hpp>
 #include <benanza/training/training_graph.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,119 +26,11 @@ struct EagerSave {
   bool copied = false;  ///< a batched product copies an operand that is one position of a larger tensor
 };
 
-enum class EagerRule : std::uint8_t {
-  nothing,
-  operand,
-  result,
-  both,
-  all_operands,
-  factors,  ///< each operand whose counterpart wants a gradient
-  quotient,
-  power,
-  norm,
-  max_pool,
-  condition,
-  padding,
-  dropout,
-  loss,
-  indices,
-};
-
-struct EagerRow {
-  std::string_view type{};
-  EagerRule rule{};
-};
-
-/// Operators that are not listed save no tensor of forward: views, sums, copies.
-inline constexpr std::array eager_rows{
-    EagerRow{"Relu", EagerRule::result},
-    EagerRow{"Sigmoid", EagerRule::result},
-    EagerRow{"Tanh", EagerRule::result},
-    EagerRow{"Exp", EagerRule::result},
-    EagerRow{"Sqrt", EagerRule::result},
-    EagerRow{"Reciprocal", EagerRule::result},
-    EagerRow{"Tan", EagerRule::result},
-    EagerRow{"Softmax", EagerRule::result},
-    EagerRow{"LogSoftmax", EagerRule::result},
-    EagerRow{"HardSwish", EagerRule::operand},
-    EagerRow{"HardSigmoid", EagerRule::operand},
-    EagerRow{"Gelu", EagerRule::operand},
-    EagerRow{"com.microsoft.Gelu", EagerRule::operand},
-    EagerRow{"com.microsoft.FastGelu", EagerRule::operand},
-    EagerRow{"com.microsoft.QuickGelu", EagerRule::operand},
-    EagerRow{"Erf", EagerRule::operand},
-    EagerRow{"Log", EagerRule::operand},
-    EagerRow{"Abs", EagerRule::operand},
-    EagerRow{"Clip", EagerRule::operand},
-    EagerRow{"Swish", EagerRule::operand},
-    EagerRow{"Mish", EagerRule::operand},
-    EagerRow{"Softplus", EagerRule::operand},
-    EagerRow{"Softsign", EagerRule::operand},
-    EagerRow{"Sin", EagerRule::operand},
-    EagerRow{"Cos", EagerRule::operand},
-    EagerRow{"Sinh", EagerRule::operand},
-    EagerRow{"Cosh", EagerRule::operand},
-    EagerRow{"Asin", EagerRule::operand},
-    EagerRow{"Acos", EagerRule::operand},
-    EagerRow{"Atan", EagerRule::operand},
-    EagerRow{"Asinh", EagerRule::operand},
-    EagerRow{"Acosh", EagerRule::operand},
-    EagerRow{"Atanh", EagerRule::operand},
-    EagerRow{"LeakyRelu", EagerRule::operand},
-    EagerRow{"ThresholdedRelu", EagerRule::operand},
-    EagerRow{"Shrink", EagerRule::operand},
-    EagerRow{"Elu", EagerRule::operand},
-    EagerRow{"Celu", EagerRule::operand},
-    EagerRow{"Selu", EagerRule::operand},
-    EagerRow{"PRelu", EagerRule::all_operands},
-    EagerRow{"AveragePool", EagerRule::operand},
-    EagerRow{"LpPool", EagerRule::both},
-    EagerRow{"LRN", EagerRule::both},
-    EagerRow{"ReduceMax", EagerRule::both},
-    EagerRow{"ReduceMin", EagerRule::both},
-    EagerRow{"ReduceProd", EagerRule::both},
-    EagerRow{"ReduceL1", EagerRule::operand},
-    EagerRow{"ReduceL2", EagerRule::both},
-    EagerRow{"ReduceLogSum", EagerRule::operand},
-    EagerRow{"ReduceLogSumExp", EagerRule::both},
-    EagerRow{"ReduceSumSquare", EagerRule::operand},
-    EagerRow{"CumProd", EagerRule::both},
-    EagerRow{"SwiGLU", EagerRule::all_operands},
-    EagerRow{"Max", EagerRule::all_operands},
-    EagerRow{"Min", EagerRule::all_operands},
-    EagerRow{"Conv", EagerRule::factors},
-    EagerRow{"ConvTranspose", EagerRule::factors},
-    EagerRow{"MatMul", EagerRule::factors},
-    EagerRow{"com.microsoft.FusedMatMul", EagerRule::factors},
-    EagerRow{"Gemm", EagerRule::factors},
-    EagerRow{"Einsum", EagerRule::factors},
-    EagerRow{"Mul", EagerRule::factors},
-    EagerRow{"Div", EagerRule::quotient},
-    EagerRow{"Pow", EagerRule::power},
-    EagerRow{"BatchNormalization", EagerRule::norm},
-    EagerRow{"LayerNormalization", EagerRule::norm},
-    EagerRow{"GroupNormalization", EagerRule::norm},
-    EagerRow{"InstanceNormalization", EagerRule::norm},
-    EagerRow{"RMSNormalization", EagerRule::norm},
-    EagerRow{"MaxPool", EagerRule::max_pool},
-    EagerRow{"Where", EagerRule::condition},
-    EagerRow{"Pad", EagerRule::padding},
-    EagerRow{"benanza.Dropout", EagerRule::dropout},
-    EagerRow{"SoftmaxCrossEntropyLoss", EagerRule::loss},
-    EagerRow{"NegativeLogLikelihoodLoss", EagerRule::loss},
-    EagerRow{"Gather", EagerRule::indices},
-    EagerRow{"GatherElements", EagerRule::indices},
-    EagerRow{"GatherND", EagerRule::indices},
-    EagerRow{"ScatterElements", EagerRule::indices},
-    EagerRow{"ScatterND", EagerRule::indices},
-};
-
 /// Each iteration needs its own instance.
 class EagerSaves {
  public:
   explicit EagerSaves(const TrainingGraph& iteration)
       : graph_(&iteration.graph), wants_(iteration.graph.values.size()) {
-    for (const EagerRow& row : eager_rows) rules_.emplace(row.type, row.rule);
     for (const Parameter& one : iteration.parameters) wants_[one.value] = true;
     std::size_t forward = 0;
     for (std::size_t i = 0; i < graph_->nodes.size() && iteration.phases[i] <= Phase::loss; ++i) {
@@ -163,8 +53,6 @@ class EagerSaves {
     if (inside_composite_.contains(i)) return {};
     if (i == mse_) return of_mse_;
     if (const auto found = attention_.find(i); found != attention_.end()) return found->second;
-    const auto found = rules_.find(onnx_type(node));
-    if (found == rules_.end()) return {};
     std::vector<EagerSave> saved;
     const auto input = [&](std::size_t k) {
       if (node.has_input(k)) saved.push_back({.value = node.inputs[k]});
@@ -173,18 +61,18 @@ class EagerSaves {
       if (node.has_output(k)) saved.push_back({.value = node.outputs[k]});
     };
     const auto wants = [&](std::size_t k) { return node.has_input(k) && wants_[*node.inputs[k]]; };
-    switch (found->second) {
-      case EagerRule::nothing: break;
-      case EagerRule::operand: input(0); break;
-      case EagerRule::result: output(0); break;
-      case EagerRule::both:
+    switch (facts_of(node).saves) {
+      case Saves::nothing: break;
+      case Saves::operand: input(0); break;
+      case Saves::result: output(0); break;
+      case Saves::both:
         input(0);
         output(0);
         break;
-      case EagerRule::all_operands:
+      case Saves::all_operands:
         for (std::size_t k = 0; k < node.inputs.size(); ++k) input(k);
         break;
-      case EagerRule::factors:
+      case Saves::factors:
         for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
           if (wants(1 - k)) {
             input(k);
@@ -192,37 +80,37 @@ class EagerSaves {
                 graph_->value(*node.inputs[k]).dims.size() > 2 && graph_->value(*node.inputs[1 - k]).dims.size() > 2;
           }
         break;
-      case EagerRule::quotient:
+      case Saves::quotient:
         input(1);
         if (wants(1)) input(0);
         break;
-      case EagerRule::power:
+      case Saves::power:
         input(0);
         if (wants(1)) output(0);
         break;
-      case EagerRule::norm:
+      case Saves::norm:
         input(0);
         for (std::size_t k = 1; k < node.outputs.size(); ++k)
           if (onnx_type(node) != "BatchNormalization" || k > 2) output(k);
         break;
-      case EagerRule::max_pool:
+      case Saves::max_pool:
         input(0);
         output(1);
         break;
-      case EagerRule::condition: input(0); break;
-      case EagerRule::padding:  // constant_pad_nd and circular padding save nothing
+      case Saves::condition: input(0); break;
+      case Saves::padding:  // constant_pad_nd and circular padding save nothing
         if (const auto mode = node.attribute<std::string>("mode", "constant"); mode == "reflect" || mode == "edge")
           input(0);
         break;
-      case EagerRule::dropout:  // noise of the operand's type, with which it is multiplied
+      case Saves::dropout:  // noise of the operand's type, with which it is multiplied
         saved.push_back({.name = node.name + " noise", .bytes = graph_->value(*node.inputs[0]).bytes()});
         break;
-      case EagerRule::loss:
+      case Saves::loss:
         if (node.op_type == "SoftmaxCrossEntropyLoss") output(1);
         input(1);
         saved.push_back({.name = "total weight", .bytes = bits(graph_->value(*node.inputs[0]).type) / 8.0});
         break;
-      case EagerRule::indices: input(1); break;
+      case Saves::indices: input(1); break;
     }
     return saved;
   }
@@ -312,7 +200,6 @@ class EagerSaves {
   std::vector<EagerSave> of_mse_{};           // its scores and its targets
   std::map<std::size_t, std::vector<EagerSave>> attention_{};  // by its last node
   std::vector<bool> wants_;                                    // by value: it depends on a parameter
-  std::map<std::string, EagerRule, std::less<>> rules_{};
 };
 
 }  // namespace benanza::detail

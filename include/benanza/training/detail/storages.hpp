@@ -5,12 +5,11 @@
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <numeric>
-#include <string_view>
 #include <vector>
 
 namespace benanza {
@@ -37,9 +36,8 @@ class Storages {
            graph.value(*node.inputs[1]).constant && graph.value(*node.inputs[1]).dims.empty();
   }
   [[nodiscard]] static bool reads_through(const Node& node, const Graph& graph) {
-    constexpr std::array<std::string_view, 5> views{"Transpose", "Slice", "Split", "Expand", "Reshape"};
     if (!node.bodies.empty() || !node.domain.empty()) return false;
-    if (std::find(views.begin(), views.end(), node.op_type) != views.end()) return true;
+    if (facts_of(node).is(Trait::strided)) return true;
     const auto is_empty = [&graph](const auto& id) { return id && graph.value(*id).elements() == 0; };
     const auto& movers = op::View::onnx_types;
     const bool may_be_free = std::find(movers.begin(), movers.end(), node.op_type) != movers.end() ||

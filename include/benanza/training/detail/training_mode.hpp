@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/model/graph.hpp>
+#include <benanza/operators/lookup.hpp>
 #include <benanza/training/detail/expand_attention.hpp>
 #include <benanza/training/detail/fold_activations.hpp>
 #include <benanza/training/detail/fold_slices.hpp>
@@ -11,10 +12,8 @@
 #include <benanza/training/gradient_rules.hpp>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,10 +23,7 @@ namespace benanza::training {
 /// ratio, a bound, a table of angles), as a grid, or as a single number with which an element-wise operator scales,
 /// shifts or compares.
 [[nodiscard]] inline bool is_setting(const Node& node, const Graph& graph, ValueId id) {
-  constexpr std::array<std::string_view, 10> numeric{"Add",   "Sub", "Mul", "Div", "Pow",
-                                                     "Where", "Max", "Min", "Mod", "Expand"};
-  if (graph.value(id).elements() == 1 && std::find(numeric.begin(), numeric.end(), node.op_type) != numeric.end())
-    return true;
+  if (graph.value(id).elements() == 1 && facts_of(node).is(Trait::scalar_settings)) return true;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const bool is_grid = node.op_type == "GridSample" && i == 1;
     if (node.has_input(i) && *node.inputs[i] == id && is_differentiable(node, i) && !is_grid) return false;
@@ -66,7 +62,7 @@ inline void keep_steps(Graph& graph, Node& node) {
   std::vector<ValueId> buffers = FrozenNormalizations(graph).constants();
   for (Node& node : graph.nodes) {
     if (!node.domain.empty() || !node.has_input(0)) continue;
-    if (node.op_type == "LSTM" || node.op_type == "GRU" || node.op_type == "RNN") keep_steps(graph, node);
+    if (facts_of(node).is(Trait::recurrent)) keep_steps(graph, node);
     if (!node.has_output(0)) continue;
     const Value x = graph.value(*node.inputs[0]);
     const Value y = graph.value(*node.outputs[0]);
