@@ -12,11 +12,10 @@
 #include "reference/index.hpp"
 #include "training_nodes.hpp"
 #include <benanza/model/make_layer.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <map>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -27,10 +26,6 @@ namespace {
 
 using Indices = std::vector<std::size_t>;
 
-/// Nodes of com.microsoft that compute exactly what their layer describes.
-constexpr std::array<std::string_view, 5> plain_extensions{"FusedMatMul", "Gelu", "GroupQueryAttention",
-                                                           "MultiHeadAttention", "QGemm"};
-
 /// Throws if a node has something that its layer does not express.
 void refuse_extensions(const Node& node) {
   if (node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml") return;
@@ -38,9 +33,7 @@ void refuse_extensions(const Node& node) {
   if (node.domain == "benanza" && node.op_type == "Dropout") refuse("random numbers of training");
   if (node.domain == "benanza") return;  // gradients
   if (is_quantized_node(node) || is_dynamic_lstm(node) || is_packed_product(node)) return;
-  if (node.domain != "com.microsoft" ||
-      std::find(plain_extensions.begin(), plain_extensions.end(), node.op_type) == plain_extensions.end())
-    refuse("an operator of domain " + node.domain);
+  if (!facts_of(node).is(Trait::as_layer)) refuse("an operator of domain " + node.domain);
   const auto has = [&](std::string_view key) { return node.attribute<std::int64_t>(key, 0) != 0; };
   if (node.op_type == "MultiHeadAttention" && node.has_input(3)) refuse("a bias of queries, keys and values");
   if (node.op_type == "MultiHeadAttention" && node.has_input(4)) refuse("a mask of padding");
@@ -291,49 +284,10 @@ std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, c
 }  // namespace
 
 Indices parameter_inputs(const Node& node) {
-  static const std::map<std::string_view, Indices> table{{"AffineGrid", {1}},
-                                                         {"BlackmanWindow", {0}},
-                                                         {"CenterCropPad", {1}},
-                                                         {"Clip", {1, 2}},
-                                                         {"Col2Im", {1, 2}},
-                                                         {"ConstantOfShape", {0}},
-                                                         {"ConvInteger", {2, 3}},
-                                                         {"CumProd", {1}},
-                                                         {"CumSum", {1}},
-                                                         {"DFT", {1, 2}},
-                                                         {"DequantizeLinear", {1, 2}},
-                                                         {"Dropout", {1, 2}},
-                                                         {"Expand", {1}},
-                                                         {"GRU", {4}},
-                                                         {"HammingWindow", {0}},
-                                                         {"HannWindow", {0}},
-                                                         {"LSTM", {4}},
-                                                         {"MatMulInteger", {2, 3}},
-                                                         {"MaxUnpool", {2}},
-                                                         {"OneHot", {1}},
-                                                         {"Pad", {1, 2, 3}},
-                                                         {"QLinearConv", {1, 2, 4, 5, 6, 7}},
-                                                         {"QLinearMatMul", {1, 2, 4, 5, 6, 7}},
-                                                         {"QuantizeLinear", {1, 2}},
-                                                         {"RNN", {4}},
-                                                         {"Range", {0, 1, 2}},
-                                                         {"Reshape", {1}},
-                                                         {"Resize", {1, 2, 3}},
-                                                         {"STFT", {1, 3}},
-                                                         {"Slice", {1, 2, 3, 4}},
-                                                         {"Split", {1}},
-                                                         {"Squeeze", {1}},
-                                                         {"Tile", {1}},
-                                                         {"TopK", {1}},
-                                                         {"Trilu", {1}},
-                                                         {"Unsqueeze", {1}},
-                                                         {"Upsample", {1}}};
+  const OperatorFacts& facts = facts_of(node);
   Indices result;
-  if (is_quantized_gemm(node)) result = {1, 2, 4, 5, 7, 8};
-  else if (!node.domain.empty()) return result;
-  else if (node.op_type.starts_with("Reduce")) result = {1};
-  else if (const auto found = table.find(node.op_type); found != table.end()) result = found->second;
-  std::erase_if(result, [&](std::size_t i) { return !node.has_input(i); });
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.has_input(i) && facts.is_setting(i)) result.push_back(i);
   return result;
 }
 

@@ -2,11 +2,10 @@
 #include "program.hpp"
 
 #include "literal_tensor.hpp"
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace benanza::execution {
@@ -17,12 +16,8 @@ namespace {
 constexpr std::int64_t known_elements = 1024;
 
 /// Nodes that give other numbers in each run.
-constexpr std::array<std::string_view, 6> random_nodes{"Bernoulli",        "Multinomial",   "RandomNormal",
-                                                       "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-
 void refuse_random(const Node& node) {
-  if (std::find(random_nodes.begin(), random_nodes.end(), node.op_type) != random_nodes.end())
-    throw NotExecutable(node, "random numbers");
+  if (facts_of(node).is(Trait::random)) throw NotExecutable(node, "random numbers");
 }
 
 }  // namespace
