@@ -7,6 +7,7 @@
 #include <benanza/model/detail/needs_everything.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/onnx.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,7 +28,7 @@ class NeedsOfNodes {
     const std::vector<detail::KnownElements> nothing(graph.values.size());
     for (const Node& node : graph.nodes) {
       for (const Body& body : node.bodies) compare(body.graph);
-      if (!node.bodies.empty() || !detail::may_need_everything(node) || !is_plain(graph, node)) continue;
+      if (!node.bodies.empty() || !facts_of(node).is(Trait::whole_by_whole) || !is_plain(graph, node)) continue;
       const Layer layer = make_layer(node, graph);
       const detail::SizedNode at{node, graph, layer, nothing};
       if (!detail::needs_everything(at)) continue;
@@ -84,7 +85,7 @@ TEST_CASE("A node that the short cut says needs everything needs everything by i
     for (const auto type : Op::onnx_types) {
       Node node;
       node.op_type = type;
-      if (detail::may_need_everything(node)) all.insert(node.op_type);
+      if (facts_of(node).is(Trait::whole_by_whole)) all.insert(node.op_type);
     }
   });
   CHECK(nodes.compared() == all);

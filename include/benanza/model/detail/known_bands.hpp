@@ -52,14 +52,6 @@ namespace benanza::detail {
   return AxesBand{y.size() - row, y.size() - column, band->band};
 }
 
-/// Whether an element-wise operator returns 0 if its first operand is 0.
-[[nodiscard]] inline bool keeps_zero(std::string_view type) {
-  static constexpr std::array<std::string_view, 14> names{"Relu", "Neg",      "Abs",   "Sqrt",    "Tanh",
-                                                          "Sign", "Identity", "Cast",  "Dropout", "LeakyRelu",
-                                                          "Erf",  "Gelu",     "Round", "Floor"};
-  return type == "Div" || std::find(names.begin(), names.end(), type) != names.end();
-}
-
 /// Whether readers need not distinguish two numbers: they are equal, or both hide a score.
 [[nodiscard]] inline bool is_alike(double a, double b) { return a == b || std::max(a, b) <= masked_score; }
 
@@ -106,7 +98,7 @@ class KnownElementwise {
       const bool small = x >= 0 && x < 8 && x == std::trunc(x);  // the same in every type
       return small || (is_float(to) && bits(to) >= 16) ? std::optional(x) : std::nullopt;
     }
-    if (x == 0 && keeps_zero(type_)) return 0;
+    if (x == 0 && at_.facts.is(Trait::keeps_zero)) return 0;
     const auto found = functions.find(type_);
     return found == functions.end() ? std::nullopt : std::optional(found->second(x));
   }
@@ -391,7 +383,7 @@ class KnownElementwise {
     if (exchanges) y.transposed_of = at.node.inputs[0];
     return y;
   }
-  if (type == "Reshape" || type == "Unsqueeze" || type == "Squeeze" || type == "Expand") {
+  if (at.facts.moves == Moves::shape || type == "Expand") {
     const Dims& dims = at.x(0);
     const bool last = x.band && at.y().size() >= 2 && std::max(x.band->row, x.band->column) + 1 == dims.size();
     return {.band = last ? from_last(x.band, dims, at.y()) : std::nullopt, .outside = x.outside};

@@ -116,8 +116,8 @@ namespace benanza::detail {
                     at.node.attribute<std::int64_t>("batch_dims", 0) == 0;
   const bool copies = type == "Expand" || type == "Tile" || type == "Concat" || pad || rows ||
                       (resize && resize->mode == op::ResizeMode::nearest);
-  std::vector<FirstEqual> result =
-      is_reshape(type) ? reshaped_copies(at.known_x(0).copies, at.x(0), y) : std::vector<FirstEqual>(y.size());
+  std::vector<FirstEqual> result = at.facts.moves == Moves::shape ? reshaped_copies(at.known_x(0).copies, at.x(0), y)
+                                                                  : std::vector<FirstEqual>(y.size());
   if (!rule || (slides && has_channels_last(at.node))) return {};
   // What is needed at a position; equal positions are replaced by the first of them.
   Box one = whole_box(y);
@@ -177,7 +177,7 @@ namespace benanza::detail {
             std::any_of(of_input[i]->begin(), of_input[i]->end(), [](auto p) { return p != 0; }))
           return true;
     }
-    return is_reshape(type);
+    return at.facts.moves == Moves::shape;
   };
   // Whether each position needs another position of an operand, along an axis without copies. False if the first and
   // the last position cannot show this.
@@ -259,7 +259,7 @@ namespace benanza::detail {
 [[nodiscard]] inline std::vector<KnownPart> known_parts(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
   if (type == "Pad") return padded_parts(at);
-  if (is_reshape(type)) return reshaped_parts(at);
+  if (at.facts.moves == Moves::shape) return reshaped_parts(at);
   if (type == "Transpose") return transposed_parts(at);
   if (type == "Cast" || std::holds_alternative<op::Unary>(at.layer)) return at.known_x(0).parts;
   if (std::holds_alternative<op::BatchNorm>(at.layer)) {

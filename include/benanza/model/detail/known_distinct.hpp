@@ -66,7 +66,7 @@ namespace benanza::detail {
   const bool single = type == "Cast" || std::holds_alternative<op::Unary>(at.layer);
   for (const DistinctPositions& each : at.known_x(*from).distinct) {
     const std::size_t end = each.first + each.axes;
-    if (is_reshape(type)) {
+    if (at.facts.moves == Moves::shape) {
       if (const auto moved = reshaped_positions(each, x, y)) result.push_back(*moved);
       continue;
     }

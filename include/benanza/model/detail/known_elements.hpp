@@ -8,6 +8,7 @@
 #include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -79,6 +80,7 @@ struct SizedNode {
   const Graph& graph;
   const Layer& layer;
   std::span<const KnownElements> known{};  ///< what is known of each value; empty: nothing is known
+  const OperatorFacts& facts = facts_of(node);
   [[nodiscard]] const Dims& x(std::size_t k) const { return graph.value(*node.inputs[k]).dims; }
   [[nodiscard]] const Dims& y(std::size_t j = 0) const { return graph.value(*node.outputs[j]).dims; }
   [[nodiscard]] const KnownElements& known_x(std::size_t k) const {

@@ -110,7 +110,7 @@ class KnownFew {
     const Dims &x = at_.x(0), &y = at_.y();
     if (type_ == "Transpose") return transposed(*few);
     if (type_ == "Expand") return broadcast_few(*few, x, y);
-    if (type_ == "Reshape" || type_ == "Flatten" || type_ == "Squeeze" || type_ == "Unsqueeze")
+    if (at_.facts.moves == Moves::shape)
       return element_count(x) == element_count(y) ? reshaped_few(*few, x, y) : std::nullopt;
     if (type_ == "Slice") return sliced(*few);
     if (type_ == "Gather") return gathered(*few);
@@ -373,24 +373,20 @@ class KnownFew {
 
 /// At least so many elements of result `j` differ from each other.
 [[nodiscard]] inline std::int64_t known_different(const SizedNode& at, std::size_t j) {
-  static const std::set<std::string_view> kept{"Reshape", "Flatten",   "Squeeze", "Unsqueeze",
-                                               "Cast",    "Transpose", "Expand",  "Tile"};
   const std::string type = onnx_type(at.node);
   if (type == "TopK") {
     const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", -1), at.y(j).size());
     return axis && j == 1 ? std::max<std::int64_t>(1, at.y(j)[*axis]) : 1;
   }
-  return kept.contains(type) ? at.known_x(0).different : 1;
+  return at.facts.keeps_all() ? at.known_x(0).different : 1;
 }
 
 /// If the data choose the indices: the chosen ones count as those below this number. 0 for other results.
 [[nodiscard]] inline std::int64_t known_chosen(const SizedNode& at, std::size_t j) {
-  static const std::set<std::string_view> kept{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "Transpose",
-                                               "Expand",  "Tile",    "Slice",   "Gather",    "Split"};
   const std::string type = onnx_type(at.node);
   if (type == "ArgMax" || type == "ArgMin") return 1;
   if (type == "TopK") return j == 1 ? known_different(at, j) : 0;
-  return kept.contains(type) ? at.known_x(0).chosen_below : 0;
+  return at.facts.moves != Moves::nothing ? at.known_x(0).chosen_below : 0;
 }
 
 /// The positions for which `few` counts: the first ones that are needed stand for those that data choose. The work is

@@ -86,8 +86,6 @@ namespace benanza::detail {
 [[nodiscard]] inline std::optional<Box> filled_by_sums(const SizedNode& at, std::string_view type, const Box& x) {
   static const std::set<std::string_view> pools{"AveragePool",       "MaxPool",       "LpPool",
                                                 "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"};
-  static const std::set<std::string_view> reductions{"ReduceSum", "ReduceMean", "ReduceMax",      "ReduceMin",
-                                                     "ReduceL1",  "ReduceL2",   "ReduceSumSquare"};
   const Dims& y = at.y();
   Box box = whole_box(y);
   const bool pool = pools.contains(type), biased = at.node.has_input(2) || at.node.has_input(3);
@@ -97,7 +95,7 @@ namespace benanza::detail {
     if (pool) box[1] = x[1];
     return box;
   }
-  if (!reductions.contains(type)) return std::nullopt;
+  if (!keeps_zeros(at)) return std::nullopt;
   const auto axes = kept_axes(at);
   for (std::size_t i = 0; axes && i < axes->size(); ++i)
     if ((*axes)[i] != whole_axis && y[(*axes)[i]] == at.x(0)[i]) box[(*axes)[i]] = x[i];
@@ -190,7 +188,7 @@ namespace benanza::detail {
     auto boxes = reshaped(*x, at.x(0), y);
     return boxes.size() == 1 ? std::optional(std::move(boxes[0])) : std::nullopt;
   }
-  return keeps_zero(type) && at.x(0) == y ? x : std::nullopt;
+  return at.facts.is(Trait::keeps_zero) && at.x(0) == y ? x : std::nullopt;
 }
 
 /// The same for windows that a Reshape or a Gather takes from a padded image, for their transpositions, and for
@@ -230,9 +228,8 @@ namespace benanza::detail {
 
 /// The share of a result that differs from 0, if the numbers of a sparse tensor are moved or multiplied.
 [[nodiscard]] inline double known_nonzero(const SizedNode& at) {
-  static const std::set<std::string_view> kept{"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast"};
+  if (at.facts.keeps_each() && at.node.has_input(0)) return at.known_x(0).nonzero;
   const std::string type = onnx_type(at.node);
-  if (kept.contains(type) && at.node.has_input(0)) return at.known_x(0).nonzero;
   double least = 1;
   for (std::size_t k = 0; type == "Mul" && k < 2; ++k)
     if (at.x(k) == at.y()) least = std::min(least, at.known_x(k).nonzero);

@@ -18,6 +18,7 @@
 #include <benanza/model/layer.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/model/model_layers.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -264,7 +265,7 @@ class LiveElements {
       if (input && !is_plain(*input)) return false;
       is_ahead = is_ahead && (!input || known[*input].passes > 0 || graph.value(*input).constant);
     }
-    if (is_ahead || !detail::may_need_everything(node)) return false;
+    if (is_ahead || !facts_of(node).is(Trait::whole_by_whole)) return false;
     const Layer& layer = this->layer(graph, node);
     const detail::SizedNode at{node, graph, layer, known};
     if (!detail::needs_everything(at)) return false;

@@ -8,6 +8,7 @@
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -66,7 +67,7 @@ class ExpertAxis {
     if (type == "Transpose") {
       const auto perm = node.attribute<Dims>("perm", {});
       axis = perm.empty() ? y.size() - 1 - axis_ : static_cast<std::size_t>(perm[axis_]);
-    } else if (type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze") {
+    } else if (facts_of(node).moves == Moves::shape) {
       axis = axis_before_reshape(x, y, axis_);
     } else {
       return follow_elements(node, y);

@@ -39,9 +39,8 @@ namespace benanza::detail {
   return number ? to_axis(static_cast<std::int64_t>(*number), at.y().size()) : std::nullopt;
 }
 
-/// For each operand, the axes of the result that its axes follow. Empty if the operator has no such rule.
-[[nodiscard]] inline std::optional<std::vector<FollowedAxes>> followed_items(const SizedNode& at,
-                                                                             const std::string& type) {
+/// For each operand, the axes of the result that its axes follow.
+[[nodiscard]] inline std::vector<FollowedAxes> followed_items(const SizedNode& at) {
   const std::size_t rank = at.y().size();
   std::vector<FollowedAxes> axes;
   for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
@@ -49,37 +48,36 @@ namespace benanza::detail {
   const auto follows = [&](std::size_t k, std::size_t axis, std::size_t of_result) {
     if (k < axes.size() && axis < axes[k].size() && of_result < rank) axes[k][axis] = of_result;
   };
-  if (type == "DFT") {
+  const Demand demand = at.facts.demand;
+  if (demand == Demand::transform) {
     const auto along = transformed_axis(at);
     for (std::size_t i = 0; along && i + 1 < rank; ++i)  // the last axis has real and imaginary parts
       if (i != *along) follows(0, i, i);
-  } else if (type == "STFT" || type == "Col2Im") {
+  } else if (demand == Demand::frames || demand == Demand::first_axis) {
     follows(0, 0, 0);
-  } else if (type == "GridSample") {
+  } else if (demand == Demand::grid_samples) {
     for (const std::size_t i : {0U, 1U}) follows(0, i, i);
     follows(1, 0, 0);
     for (std::size_t i = 2; i < rank; ++i) follows(1, i - 1, i);
-  } else if (type == "DeformConv") {
+  } else if (demand == Demand::deformed_windows) {
     follows(0, 0, 0);
     for (const std::size_t k : {1U, 3U}) follows(k, 0, 1);  // filters and biases
     for (const std::size_t k : {2U, 4U})                    // offsets and masks
       for (std::size_t i = 0; i < rank; ++i)
         if (i != 1) follows(k, i, i);
-  } else if (type == "RoiAlign") {
+  } else if (demand == Demand::box_samples) {
     follows(0, 1, 1);
     for (const std::size_t k : {1U, 2U}) follows(k, 0, 0);
-  } else if (type == "TensorScatter") {
+  } else if (demand == Demand::cache_rows) {
     const auto along = to_axis(at.node.attribute<std::int64_t>("axis", -2), rank);
     for (std::size_t i = 0; along && i < rank; ++i) {
       follows(0, i, i);
       if (i != *along) follows(1, i, i);
     }
     follows(2, 0, 0);
-  } else if (type == "OneHot") {
+  } else if (demand == Demand::one_hot) {
     const auto depth = to_axis(at.node.attribute<std::int64_t>("axis", -1), rank);
     for (std::size_t i = 0; depth && i + 1 < rank; ++i) follows(0, i, i < *depth ? i : i + 1);
-  } else {
-    return std::nullopt;
   }
   return axes;
 }

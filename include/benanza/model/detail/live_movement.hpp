@@ -4,6 +4,7 @@
 
 #include <benanza/model/detail/known_bands.hpp>
 #include <benanza/model/detail/live_rules.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -58,10 +59,9 @@ namespace benanza::detail {
 
 /// The bits of each element of a constant as the file stores it. Views and Casts do not change which element it is.
 [[nodiscard]] inline std::int64_t stored_bits(const Graph& graph, ValueId id) {
-  static const std::set<std::string_view> views{"Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose"};
   for (std::size_t n = graph.constant_nodes.size(); n-- > 0;) {
     const Node& node = graph.constant_nodes[n];
-    if (node.has_output(0) && *node.outputs[0] == id && node.has_input(0) && views.contains(node.op_type))
+    if (node.has_output(0) && *node.outputs[0] == id && node.has_input(0) && facts_of(node).keeps_each())
       id = *node.inputs[0];
   }
   return bits(graph.value(id).type);
@@ -72,9 +72,7 @@ namespace benanza::detail {
 /// numbers below the size of the axis need.
 [[nodiscard]] inline double read_positions(const SizedNode& at) {
   constexpr double most_bytes_in_code = 4096;
-  static const std::set<std::string_view> placed{"Gather",  "GatherND",        "GatherElements",
-                                                 "Scatter", "ScatterElements", "ScatterND"};
-  if (!placed.contains(at.node.op_type) || !at.node.has_input(1)) return 1;
+  if (at.facts.inputs[1] != Input::indices || !at.node.has_input(1)) return 1;
   const Value& positions = at.graph.input(at.node, 1);
   if (!positions.constant) return 1;
   const Dims& x = at.x(0);

@@ -19,6 +19,7 @@
 #include <benanza/model/detail/live_samples.hpp>
 #include <benanza/model/detail/live_windows.hpp>
 #include <benanza/model/detail/moved_copies.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -65,78 +66,15 @@ namespace benanza::detail {
   return rule;
 }
 
-/// The rule of a node. Empty if it needs all of its operands.
-[[nodiscard]] inline std::optional<LiveRule> live_rule(const SizedNode& at) {
-  if (const auto update = known_update(at)) return updated_rows(*update, elementwise(at));
-  const bool computes = std::holds_alternative<op::Binary>(at.layer) || std::holds_alternative<op::Unary>(at.layer) ||
-                        std::holds_alternative<op::Cast>(at.layer) || std::holds_alternative<op::Where>(at.layer);
-  if (computes && chooses_numbers(at)) {
-    LiveRule rule = elementwise(at);
-    rule.flops = [](std::span<const Region>, const Region&) { return 0.0; };
-    return rule;
-  }
-  const std::string type = onnx_type(at.node);
+/// The rule that follows from the layer of a node. Empty if it needs all of its operands.
+[[nodiscard]] inline std::optional<LiveRule> rule_of_layer(const SizedNode& at) {
   const Layer& layer = at.layer;
-  if (std::holds_alternative<op::Recurrent>(layer)) return recurrence(at);
-  if (type == "LSTM" || type == "GRU" || type == "RNN") return other_recurrence(at);
-  if (at.node.op_type == "EmbedLayerNormalization" || at.node.op_type == "GatherBlockQuantized" ||
-      at.node.op_type == "TorchEmbedding" ||
-      ((at.node.op_type == "MoE" || at.node.op_type == "QMoE") && at.node.has_input(1) && !at.x(1).empty()))
-    return certain_rows(at);
-  if (!at.node.has_output(0)) return std::nullopt;
-  if (is_reshape(type)) return reshape(at);
-  if (type == "Transpose") return transposition(at);
-  if (type == "DepthToSpace" || type == "SpaceToDepth") return blocks(at);
-  if (type == "Slice") return slice(at);
-  if (type == "Split" || type == "Concat" || type == "com.microsoft.QLinearConcat") return joined(at, type == "Split");
-  if (type.starts_with("Gather"))
-    if (auto rule = chosen_results(at)) return rule;
-  if (type == "Gather") return gather(at);
-  if (type == "GatherND" || type == "GatherElements") return gather_places(at);
-  if (type == "Tile") return tiling(at);
-  if (type == "Pad" || type == "CenterCropPad") return padding(at);
-  if (type == "Einsum") return einsum(at);
-  if (type == "CumSum" || type == "CumProd") return cumulation(at);
-  if (type == "LRN") return channel_window(at);
-  if (type == "MeanVarianceNormalization") return mean_variance(at);
-  if (type == "ReverseSequence") return reversal(at);
-  if (type == "RandomNormalLike" || type == "RandomUniformLike" || type == "EyeLike")  // only the shape is read
-    return leaving_out(elementwise(at), [](std::size_t, std::size_t) { return true; });
-  if (type == "CastLike") return leaving_out(elementwise(at), [](std::size_t k, std::size_t) { return k == 1; });
-  if (type == "Dropout")  // what it drops does not depend on its operand
-    return leaving_out(elementwise(at), [](std::size_t, std::size_t j) { return j > 0; });
-  if (type == "Trilu") {
-    LiveRule rule = elementwise(at);
-    rule.reads = [band = known_band({at.node, at.graph, layer}).band](std::size_t k) {
-      return k == 0 ? band : std::nullopt;
-    };
-    return rule;
-  }
-  if (type == "Identity" || type == "Expand" || type == "Cast" || type == "com.microsoft.QLinearWhere")
-    return elementwise(at);
-  if (type == "com.microsoft.QLinearSoftmax")
-    return along_axis(at, at.node.attribute<std::int64_t>("opset", 0) < 13, 1, -1);
-  if (type == "Resize" || type == "Upsample") return resize(at);
-  if (type.starts_with("Scatter")) return scatter(at);
-  if (type.starts_with("Reduce") || type == "ArgMax" || type == "ArgMin" || type == "com.microsoft.QLinearReduceMean")
-    return reduction(at);
-  if (type == "DynamicQuantizeLinear") return dynamic_quantization(at);
-  if (type == "QuantizeLinear" || type == "DequantizeLinear") {
-    if (at.node.attribute<std::int64_t>("block_size", 0) != 0) return blocked_quantization(at);
-    return elementwise(at, to_axis(at.node.attribute<std::int64_t>("axis", 1), at.y().size()));
-  }
-  if (type == "STFT")
-    if (auto rule = frames(at)) return rule;
-  if (auto axes = followed_items(at, type)) {
-    if (type == "GridSample") return grid_samples(at, std::move(*axes));
-    return type == "RoiAlign" ? box_samples(at, std::move(*axes)) : items(at, std::move(*axes));
-  }
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
   if (repeats_operand(at.node)) return repeated_operand(at);
   if (decides(at.node)) return decision(at);
   if (std::holds_alternative<op::Rotary>(layer)) return rotation(at);
   if (std::holds_alternative<op::Where>(layer)) return choice(at);
-  if (type == "Sum" && std::holds_alternative<op::Nary>(layer)) return sum_of_some(at);
+  if (at.facts.neutral == 0 && std::holds_alternative<op::Nary>(layer)) return sum_of_some(at);
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
       std::holds_alternative<op::Nary>(layer))
     return elementwise(at);
@@ -147,20 +85,103 @@ namespace benanza::detail {
   if (std::holds_alternative<op::MatMul>(layer)) return product(at);
   if (std::holds_alternative<op::Attention>(layer)) return attention(at);
   if (std::holds_alternative<op::Loss>(layer)) return loss(at);
-  if (type == "Softmax" && known_few(at)) return elementwise(at);  // hidden scores are not read
+  if (std::holds_alternative<op::Softmax>(layer) && known_few(at))
+    return elementwise(at);  // hidden scores are not read
   return normalization(at);
+}
+
+/// The rule of a triangle, which reads nothing outside of it.
+[[nodiscard]] inline LiveRule triangle(const SizedNode& at) {
+  LiveRule rule = elementwise(at);
+  rule.reads = [band = known_band({at.node, at.graph, at.layer}).band](std::size_t k) {
+    return k == 0 ? band : std::nullopt;
+  };
+  return rule;
+}
+
+/// The rule of a node by the facts about its operator. Empty if it needs all of its operands.
+[[nodiscard]] inline std::optional<LiveRule> rule_of_facts(const SizedNode& at) {
+  const auto attribute = [&at](std::string_view key, std::int64_t otherwise) {
+    return at.node.attribute<std::int64_t>(key, otherwise);
+  };
+  const bool is_recurrent = std::holds_alternative<op::Recurrent>(at.layer);
+  switch (at.facts.demand) {
+    case Demand::unknown:
+    case Demand::everything:
+    case Demand::of_layer:
+    case Demand::product: return rule_of_layer(at);
+    case Demand::elementwise: return elementwise(at);
+    case Demand::first_alone: return leaving_out(elementwise(at), [](std::size_t k, std::size_t) { return k == 1; });
+    case Demand::unread: return leaving_out(elementwise(at), [](std::size_t, std::size_t) { return true; });
+    case Demand::mask: return leaving_out(elementwise(at), [](std::size_t, std::size_t j) { return j > 0; });
+    case Demand::triangle: return triangle(at);
+    case Demand::reshape: return reshape(at);
+    case Demand::transposition: return transposition(at);
+    case Demand::blocks: return blocks(at);
+    case Demand::slice: return slice(at);
+    case Demand::parts: return joined(at, true);
+    case Demand::joined: return joined(at, false);
+    case Demand::gather:
+    case Demand::gather_places:
+      if (auto rule = chosen_results(at)) return rule;
+      return at.facts.demand == Demand::gather ? gather(at) : gather_places(at);
+    case Demand::scatter: return scatter(at);
+    case Demand::tiling: return tiling(at);
+    case Demand::padding: return padding(at);
+    case Demand::reversal: return reversal(at);
+    case Demand::cumulation: return cumulation(at);
+    case Demand::reduction: return reduction(at);
+    case Demand::channel_window: return channel_window(at);
+    case Demand::mean_variance: return mean_variance(at);
+    case Demand::softmax: return along_axis(at, attribute("opset", 0) < 13, 1, -1);
+    case Demand::resize: return resize(at);
+    case Demand::einsum: return einsum(at);
+    case Demand::recurrence:
+      if (is_recurrent) return recurrence(at);
+      return at.facts.is(Trait::recurrent) ? other_recurrence(at) : rule_of_layer(at);
+    case Demand::frames:
+      if (auto rule = frames(at)) return rule;
+      return items(at, followed_items(at));
+    case Demand::transform:
+    case Demand::first_axis:
+    case Demand::deformed_windows:
+    case Demand::cache_rows:
+    case Demand::one_hot: return items(at, followed_items(at));
+    case Demand::grid_samples: return grid_samples(at, followed_items(at));
+    case Demand::box_samples: return box_samples(at, followed_items(at));
+    case Demand::embeddings:
+    case Demand::table_row: return certain_rows(at);
+    case Demand::experts:
+      if (at.node.has_input(1) && !at.x(1).empty()) return certain_rows(at);
+      return rule_of_layer(at);
+    case Demand::dynamic_quantization: return dynamic_quantization(at);
+    case Demand::quantization:
+      if (attribute("block_size", 0) != 0) return blocked_quantization(at);
+      return elementwise(at, to_axis(attribute("axis", 1), at.y().size()));
+  }
+  return std::nullopt;
+}
+
+/// The rule of a node. Empty if it needs all of its operands.
+[[nodiscard]] inline std::optional<LiveRule> live_rule(const SizedNode& at) {
+  if (const auto update = known_update(at)) return updated_rows(*update, elementwise(at));
+  const bool computes = std::holds_alternative<op::Binary>(at.layer) || std::holds_alternative<op::Unary>(at.layer) ||
+                        std::holds_alternative<op::Cast>(at.layer) || std::holds_alternative<op::Where>(at.layer);
+  if (computes && chooses_numbers(at)) {
+    LiveRule rule = elementwise(at);
+    rule.flops = [](std::span<const Region>, const Region&) { return 0.0; };
+    return rule;
+  }
+  return at.node.has_output(0) || at.facts.demand == Demand::recurrence ? rule_of_facts(at) : std::nullopt;
 }
 
 /// Operators whose results are partly known, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
-  static const std::set<std::string, std::less<>> makers{
-      "Trilu",    "OneHot", "Expand", "Tile", "EyeLike",         "Transpose", "Pad",    "Resize",
-      "Upsample", "And",    "Equal",  "TopK", "ScatterElements", "ArgMax",    "ArgMin", "Hardmax"};
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
   if (node.op_type == "Gather" || node.op_type == "GatherND")
     return node.has_input(1) && graph.input(node, 1).literal.has_value();
   if (node.op_type == "Concat") return std::set(node.inputs.begin(), node.inputs.end()).size() < node.inputs.size();
-  return makers.contains(node.op_type);
+  return facts_of(node).is(Trait::makes_known);
 }
 
 /// Whether a factor of 0 makes the operands of a product irrelevant.
@@ -180,8 +201,7 @@ namespace benanza::detail {
     return true;
   if (at.node.op_type == "ScatterElements" && k == 0) return known_few(at).has_value();  // one number in all places
   if (is_constant(k) && chooses_numbers(at)) return true;                                // numbers in the code
-  const bool reads_places = at.node.op_type == "GridSample" || at.node.op_type == "RoiAlign";
-  if (reads_places && at.node.domain.empty()) return k > 0 && is_constant(k);
+  if (at.facts.inputs[1] == Input::places) return k > 0 && is_constant(k);
   if (std::holds_alternative<op::MatMul>(at.layer)) {
     const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";
     return (k < 2 && multiplies_by_zero(at.node)) || (k == 2 && adds && at.node.attribute<double>("beta", 1) == 0);

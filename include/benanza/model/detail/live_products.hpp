@@ -235,11 +235,7 @@ struct EqualAxes {
 /// Matrix products: rows of the first operand follow the rows of the result, columns of the second its columns.
 [[nodiscard]] inline std::optional<LiveRule> product(const SizedNode& at) {
   const auto& node = at.node;
-  static const std::set<std::string_view> known{
-      "MatMul",     "Gemm",        "MatMulInteger",   "QLinearMatMul",        "QGemm",
-      "FusedGemm",  "FusedMatMul", "TransposeMatMul", "MatMulIntegerToFloat", "DynamicQuantizeMatMul",
-      "MatMulNBits"};
-  if (!known.contains(node.op_type) || node.attribute<std::int64_t>("transBatchA", 0) != 0 ||
+  if (at.facts.demand != Demand::product || node.attribute<std::int64_t>("transBatchA", 0) != 0 ||
       node.attribute<std::int64_t>("transBatchB", 0) != 0)
     return std::nullopt;
   const std::size_t b = node.op_type == "QLinearMatMul" || node.op_type == "QGemm" ? 3 : 1;

@@ -9,6 +9,7 @@
 #include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -81,10 +82,8 @@ struct LiveRule {
 /// Whether the result is an unchanged operand: Where chooses between a tensor and itself, or Max or a similar operator
 /// takes the same operand twice.
 [[nodiscard]] inline bool repeats_operand(const Node& node) {
-  static const std::set<std::string_view> kept{"Max", "Min", "And", "Or", "BitwiseAnd", "BitwiseOr"};
   const std::size_t first = node.op_type == "Where" ? 1 : 0;  // after the condition
-  if (!node.domain.empty() || node.inputs.size() < first + 2 || (first == 0 && !kept.contains(node.op_type)))
-    return false;
+  if (node.inputs.size() < first + 2 || !facts_of(node).is(Trait::idempotent)) return false;
   const auto is_first = [&node, first](const auto& input) { return input && input == node.inputs[first]; };
   return std::all_of(node.inputs.begin() + static_cast<std::ptrdiff_t>(first), node.inputs.end(), is_first);
 }
@@ -349,17 +348,20 @@ template <class IsWhole>
   return next == at.y().size() ? std::optional(axes) : std::nullopt;
 }
 
+/// Whether a reduction of zeros alone is 0: a sum, a maximum or a minimum, but not a position.
+[[nodiscard]] inline bool keeps_zeros(const SizedNode& at) {
+  return at.facts.demand == Demand::reduction && !at.node.op_type.starts_with("Arg") &&
+         (at.facts.is(Trait::sums) || at.facts.is(Trait::picks));
+}
+
 /// Reductions: axes that the result lacks, or that have size 1 in it, are needed whole.
 [[nodiscard]] inline std::optional<LiveRule> reduction(const SizedNode& at) {
-  const auto& node = at.node;
   const auto kept = kept_axes(at);
   if (!kept) return std::nullopt;
   const FollowedAxes& axes = *kept;
   const std::size_t rank = axes.size();
   const auto is_reduced = [&axes](std::size_t i) { return axes[i] == whole_axis; };
-  static const std::set<std::string_view> sums{"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare"};
-  static const std::set<std::string_view> choices{"ReduceMax", "ReduceMin", "ReduceMean", "ArgMax", "ArgMin"};
-  static const std::set<std::string_view> extremes{"ReduceMax", "ReduceMin"};
+  const bool sums = at.facts.is(Trait::sums);
   // Elements that are known to be 0 add nothing to a sum, and no more than one comparison to a maximum. One of several
   // equal elements is sufficient: it is their maximum and mean.
   const KnownElements& x = at.known_x(0);
@@ -367,20 +369,18 @@ template <class IsWhole>
   std::int64_t different = 1;
   for (std::size_t i = 0; i < rank; ++i) {
     if (!is_reduced(i) || at.x(0)[i] < 1) continue;
-    const bool zeros = x.filled && (sums.contains(node.op_type) || extremes.contains(node.op_type));
+    const bool zeros = x.filled && keeps_zeros(at);
     const Positions all = zeros ? (*x.filled)[i] : Positions::whole(at.x(0)[i]);
     const std::int64_t count = firsts(all, x.copies_along(i)).count();
     different = std::max(different, count);
     some *= static_cast<double>(count) / static_cast<double>(at.x(0)[i]);
-    if (x.few && x.few->axis == i && x.few->rest == 0 && sums.contains(node.op_type))  // one addition less than addends
+    if (x.few && x.few->axis == i && x.few->rest == 0 && sums)  // one addition less than addends
       some *= static_cast<double>(std::max<std::int64_t>(0, x.few->count - 1)) / static_cast<double>(x.few->size);
   }
-  if (x.few && x.few->rest == 0 && !is_reduced(x.few->axis) && sums.contains(node.op_type))
-    some = 0;  // at different places
-  if (different == 1 && !x.copies.empty() && choices.contains(node.op_type)) some = 0;
-  const bool hidden = x.outside <= masked_score && node.op_type == "ReduceMax";
-  const bool zeros_outside = x.outside == 0 && (sums.contains(node.op_type) || extremes.contains(node.op_type));
-  const bool banded = x.band && (hidden || zeros_outside);
+  if (x.few && x.few->rest == 0 && !is_reduced(x.few->axis) && sums) some = 0;  // at different places
+  if (different == 1 && !x.copies.empty() && at.facts.is(Trait::picks)) some = 0;
+  const bool hidden = x.outside <= masked_score && at.node.op_type == "ReduceMax";
+  const bool banded = x.band && (hidden || (x.outside == 0 && keeps_zeros(at)));
   return LiveRule{.operand = [at, axes = *kept](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
                   },
@@ -395,11 +395,11 @@ template <class IsWhole>
   return {.operand = [at](std::size_t k, std::size_t, const Box&) -> std::vector<Box> {
     const Dims& x = at.x(k);
     Box box = whole_box(x);
-    if (at.node.op_type == "EmbedLayerNormalization") {
+    if (at.facts.demand == Demand::embeddings) {
       if (k < 2 || k > 4 || x.size() != 2) return {box};
       const bool in_order = k == 3 && !at.node.has_input(7) && at.x(0).size() == 2;
       box[0] = Positions::run(0, std::min(x[0], in_order ? at.x(0)[1] : std::int64_t{1}));
-    } else if (at.node.op_type == "GatherBlockQuantized" || at.node.op_type == "TorchEmbedding") {
+    } else if (at.facts.demand == Demand::table_row) {
       const auto axis = to_axis(at.node.attribute<std::int64_t>("gather_axis", 0), x.size());
       if (axis && k != 1) box[*axis] = Positions::run(0, std::min(x[*axis], std::int64_t{1}));
     } else if (k > 1 && x.size() > 1 && x[0] == at.x(1).back()) {

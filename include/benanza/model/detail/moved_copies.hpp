@@ -32,10 +32,6 @@ namespace benanza::detail {
   return static_cast<std::int64_t>(seen.size()) < size ? first : nullptr;
 }
 
-[[nodiscard]] inline bool is_reshape(std::string_view type) {
-  return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze";
-}
-
 /// The copies in a reshaped form `y`, where `copies` are those in `x`. Axes that fold into an axis of more than 2^20
 /// positions have none.
 [[nodiscard]] inline std::vector<FirstEqual> reshaped_copies(const std::vector<FirstEqual>& copies, const Dims& x,

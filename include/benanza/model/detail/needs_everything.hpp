@@ -5,33 +5,13 @@
 #include <benanza/model/detail/live_needs.hpp>
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_set>
 #include <variant>
 
 namespace benanza::detail {
 
-/// Whether nodes of this type need all of each operand, and all of their arithmetic, for all of a result: see
-/// `needs_everything`.
-[[nodiscard]] inline bool may_need_everything(const Node& node) {
-  static const std::unordered_set<std::string_view> types{"Abs",        "Add",       "BatchNormalization",
-                                                          "Ceil",       "Clip",      "Conv",
-                                                          "Div",        "Elu",       "Erf",
-                                                          "Exp",        "Flatten",   "Floor",
-                                                          "Gelu",       "Gemm",      "HardSigmoid",
-                                                          "HardSwish",  "LeakyRelu", "Log",
-                                                          "MatMul",     "Mish",      "Mul",
-                                                          "Neg",        "PRelu",     "Pow",
-                                                          "Reciprocal", "Relu",      "Reshape",
-                                                          "Selu",       "Sigmoid",   "Softplus",
-                                                          "Softsign",   "Sqrt",      "Squeeze",
-                                                          "Sub",        "Tanh",      "Transpose",
-                                                          "Unsqueeze"};
-  return node.domain.empty() && types.contains(node.op_type);
-}
-
-/// Whether a node of such a type needs all of each operand for all of its result, which is not empty, if nothing is
-/// known of the operands. Its rule would say the same, but takes much longer. A batch norm may leave operands out.
+/// Whether a node of a type with Trait::whole_by_whole needs all of each operand for all of its result, which is not
+/// empty, if nothing is known of the operands. Its rule would say the same, but takes much longer. A batch norm may
+/// leave operands out.
 [[nodiscard]] inline bool needs_everything(const SizedNode& at) {
   if (std::holds_alternative<op::Conv>(at.layer)) {
     const auto windows = convolution_windows(at);
@@ -41,7 +21,7 @@ namespace benanza::detail {
                     taps_used(window, all) == Positions::whole(window.kernel);
            });
   }
-  if (std::holds_alternative<op::View>(at.layer)) return is_reshape(at.node.op_type);
+  if (std::holds_alternative<op::View>(at.layer)) return at.facts.moves == Moves::shape;
   const bool computes = std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::Binary>(at.layer) ||
                         std::holds_alternative<op::BatchNorm>(at.layer) || std::holds_alternative<op::MatMul>(at.layer);
   return (computes || std::holds_alternative<op::Transpose>(at.layer)) && !equal_axes(at) &&

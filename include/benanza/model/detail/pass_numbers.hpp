@@ -5,6 +5,7 @@
 #include <benanza/detail/node.hpp>
 #include <benanza/model/detail/positions.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -94,8 +95,7 @@ class PassNumbers {
     if (depth > deepest || node == nullptr || !node->domain.empty() || !node->has_input(0)) return std::nullopt;
     const std::string& type = node->op_type;
     const auto first = of(*node->inputs[0], depth + 1);
-    if (type == "Identity" || type == "Cast" || type == "Unsqueeze" || type == "Squeeze" || type == "Reshape")
-      return first;
+    if (facts_of(*node).keeps_order()) return first;
     if (!first || !node->has_input(1)) return std::nullopt;
     const auto second = of(*node->inputs[1], depth + 1);
     if (!second || !is_small(*first) || !is_small(*second)) return std::nullopt;
@@ -123,8 +123,9 @@ class PassNumbers {
     const auto operand = [&](std::size_t k) {
       return node->has_input(k) ? passes_of(*node->inputs[k], depth + 1) : std::nullopt;
     };
-    if (type == "Identity" || type == "Unsqueeze" || type == "Squeeze" || type == "Reshape" ||
-        (type == "Cast" && body_.value(*node->inputs[0]).type == DataType::boolean))
+    if (const OperatorFacts& facts = facts_of(*node);
+        facts.keeps_order() &&
+        (facts.moves != Moves::converted || body_.value(*node->inputs[0]).type == DataType::boolean))
       return operand(0);
     if (type == "Not") {
       const auto holds = operand(0);
