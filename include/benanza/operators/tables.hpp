@@ -23,9 +23,10 @@
 #include <benanza/operators/trees.hpp>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 
 namespace benanza {
 
@@ -37,20 +38,32 @@ inline constexpr std::array<std::span<const OperatorFacts>, 17> tables{
     product_operators,   quantization_operators, recurrent_operators,     reduction_operators,  sampling_operators,
     transform_operators, trees_operators};
 
+[[nodiscard]] constexpr std::size_t hash_of(std::string_view type) {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  for (const char each : type) hash = (hash ^ static_cast<unsigned char>(each)) * 16777619U;
+  return hash;
+}
+
+/// The rows by their hashes; a row whose place is taken has the next free one.
+inline constexpr auto by_hash = [] {
+  std::array<const OperatorFacts*, 1024> result{};
+  for (const auto& table : tables)
+    for (const OperatorFacts& each : table) {
+      std::size_t at = hash_of(each.type) % result.size();
+      while (result[at] != nullptr) at = (at + 1) % result.size();
+      result[at] = &each;
+    }
+  return result;
+}();
+
 }  // namespace operators
 
 BENANZA_INLINE const OperatorFacts& facts_of(std::string_view domain, std::string_view type) {
-  static const auto by_type = [] {
-    std::unordered_multimap<std::string_view, const OperatorFacts*> result;
-    for (const auto& table : operators::tables)
-      for (const OperatorFacts& each : table) result.emplace(each.type, &each);
-    return result;
-  }();
   static constexpr OperatorFacts unknown{};
   if (domain == "ai.onnx") domain = {};
-  const auto [first, last] = by_type.equal_range(type);
-  for (auto at = first; at != last; ++at)
-    if (at->second->domain == domain) return *at->second;
+  std::size_t at = operators::hash_of(type) % operators::by_hash.size();
+  for (; operators::by_hash[at] != nullptr; at = (at + 1) % operators::by_hash.size())
+    if (const OperatorFacts& each = *operators::by_hash[at]; each.type == type && each.domain == domain) return each;
   return unknown;
 }
 
