@@ -249,6 +249,18 @@ TEST_CASE("scales of 4-bit weights follow the columns", "[floors]") {
               {2 * 64 * 16, row + 16 * 32 + 16 * 2 * 4, 16 * 4});
 }
 
+TEST_CASE("if no operator describes a node, of a part of its result nothing is certain", "[floors]") {
+  // Two matrices of 8 x 8; the operand is a Relu of both.
+  const auto relu = [](const std::string& y, const std::string& node) {
+    const auto model =
+        least_layers("(float[2, 8, 8] x) => (float[" + y +
+                     "] y) <int64[1] a = {0}, int64[1] b = {1}> { r = Relu(x) d = Det(r) " + node + " }");
+    return model.single.layers.front().needed.flops.value;
+  };
+  CHECK(relu("2", "y = Neg(d)") == Approx(2 * 8 * 8));
+  CHECK(relu("1", "y = Slice(d, a, b)") == 0);
+}
+
 TEST_CASE("items of a batch are apart", "[floors]") {
   // The first of two items; the operand is a Relu of `x`, of which half of the elements are needed.
   const auto first_of = [](const std::string& x, const std::string& y, const std::string& node, int opset = 21) {

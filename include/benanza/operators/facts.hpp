@@ -93,9 +93,7 @@ class Traits {
 
 /// Which parts of the inputs a part of a result needs; model/detail/live_needs.hpp has the functions.
 enum class Demand : std::uint8_t {
-  unknown,     ///< a part of the result needs nothing that is certain
-  everything,  ///< any part of the result needs all inputs: `why`
-  of_layer,    ///< as its layer says; everything if no operator describes the node
+  of_layer,  ///< as its layer says; if no operator describes the node, of a part of the result nothing is certain
   // For each element of the result, the elements at the same position.
   elementwise,
   first_alone,  ///< of the first input only
@@ -186,7 +184,6 @@ struct OperatorFacts {
   std::optional<double> neutral{};  ///< a second operand of this number leaves the first one unchanged
   std::array<InputRank, 4> ranks{};
   Demand demand{};
-  std::string_view why{};  ///< for Demand::everything
   Saves saves{};
   QuantizedAs quantized{};
 

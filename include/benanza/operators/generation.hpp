@@ -9,14 +9,14 @@ namespace benanza::operators {
 inline constexpr OperatorFacts generation_operators[] = {
     {.type = "Bernoulli", .inputs = {data}, .traits = {random, few_operations}},
     {.type = "Constant", .inputs = {data}},
-    {.type = "ConstantOfShape", .inputs = {target, data}, .demand = Demand::of_layer},
+    {.type = "ConstantOfShape", .inputs = {target, data}},
     {.type = "EyeLike", .inputs = {size, data}, .traits = {makes_known}, .demand = Demand::unread},
     {.type = "Multinomial", .inputs = {data}, .traits = {random, few_operations}},
     {.type = "RandomNormal", .inputs = {data}, .traits = {random, few_operations}},
     {.type = "RandomNormalLike", .inputs = {size, data}, .traits = {random, few_operations}, .demand = Demand::unread},
     {.type = "RandomUniform", .inputs = {data}, .traits = {random, few_operations}},
     {.type = "RandomUniformLike", .inputs = {size, data}, .traits = {random, few_operations}, .demand = Demand::unread},
-    {.type = "Range", .inputs = {setting, setting, setting, data}, .demand = Demand::of_layer},
+    {.type = "Range", .inputs = {setting, setting, setting, data}},
     {.domain = microsoft, .type = "Range", .inputs = {data}},
     {.domain = microsoft, .type = "SampleOp", .inputs = {data}},
 };

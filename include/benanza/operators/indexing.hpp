@@ -39,7 +39,7 @@ inline constexpr OperatorFacts indexing_operators[] = {
     {.domain = classic, .type = "LabelEncoder", .inputs = {data}, .traits = {few_operations}},
     {.domain = classic, .type = "OneHotEncoder", .inputs = {data}, .traits = {few_operations}},
     {.domain = own, .type = "GatherElementsGrad", .inputs = {data}},
-    {.domain = own, .type = "GatherGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = own, .type = "GatherGrad", .inputs = {data}},
     {.domain = own, .type = "GatherNDGrad", .inputs = {data}, .traits = {few_operations}},
     {.domain = microsoft, .type = "GatherBlockQuantized", .inputs = {data}, .demand = Demand::table_row},
     {.domain = microsoft, .type = "GatherElementsGrad", .inputs = {data}},

@@ -7,10 +7,10 @@
 namespace benanza::operators {
 
 inline constexpr OperatorFacts loss_operators[] = {
-    {.type = "NegativeLogLikelihoodLoss", .inputs = {data}, .demand = Demand::of_layer, .saves = Saves::loss},
-    {.type = "SoftmaxCrossEntropyLoss", .inputs = {data}, .demand = Demand::of_layer, .saves = Saves::loss},
-    {.domain = own, .type = "NegativeLogLikelihoodLossGrad", .inputs = {data}, .demand = Demand::of_layer},
-    {.domain = own, .type = "SoftmaxCrossEntropyLossGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.type = "NegativeLogLikelihoodLoss", .inputs = {data}, .saves = Saves::loss},
+    {.type = "SoftmaxCrossEntropyLoss", .inputs = {data}, .saves = Saves::loss},
+    {.domain = own, .type = "NegativeLogLikelihoodLossGrad", .inputs = {data}},
+    {.domain = own, .type = "SoftmaxCrossEntropyLossGrad", .inputs = {data}},
     {.domain = microsoft, .type = "SoftmaxCrossEntropyGrad", .inputs = {data}},
     {.domain = microsoft, .type = "SoftmaxCrossEntropyLossGrad", .inputs = {data}},
     {.domain = microsoft, .type = "SoftmaxCrossEntropyLossInternal", .inputs = {data}},

@@ -7,7 +7,7 @@
 namespace benanza::operators {
 
 inline constexpr OperatorFacts movement_operators[] = {
-    {.type = "BitCast", .inputs = {data}, .demand = Demand::of_layer},
+    {.type = "BitCast", .inputs = {data}},
     {.type = "CenterCropPad", .inputs = {data, target, data}, .demand = Demand::padding},
     {.type = "Concat", .inputs = {data}, .demand = Demand::joined, .quantized = QuantizedAs::codes},
     {.type = "ConcatFromSequence", .inputs = {data}, .traits = {few_operations}},
@@ -111,7 +111,7 @@ inline constexpr OperatorFacts movement_operators[] = {
      .demand = Demand::reshape,
      .quantized = QuantizedAs::codes},
     {.domain = classic, .type = "CastMap", .inputs = {data}, .traits = {few_operations}},
-    {.domain = classic, .type = "ZipMap", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = classic, .type = "ZipMap", .inputs = {data}},
     {.domain = microsoft, .type = "BroadcastGradientArgs", .inputs = {data}},
     {.domain = microsoft, .type = "ConcatTraining", .inputs = {data}},
     {.domain = microsoft, .type = "ExpandDims", .inputs = {data}, .traits = {few_operations}},

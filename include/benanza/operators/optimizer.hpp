@@ -11,7 +11,7 @@ inline constexpr OperatorFacts optimizer_operators[] = {
     {.domain = preview, .type = "Adam", .inputs = {data}},
     {.domain = preview, .type = "Gradient", .inputs = {data}},
     {.domain = preview, .type = "Momentum", .inputs = {data}},
-    {.domain = own, .type = "OptimizerStep", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = own, .type = "OptimizerStep", .inputs = {data}},
     {.domain = microsoft, .type = "AdamOptimizer", .inputs = {data}},
     {.domain = microsoft, .type = "AdamWOptimizer", .inputs = {data}},
     {.domain = microsoft, .type = "InPlaceAccumulator", .inputs = {data}},

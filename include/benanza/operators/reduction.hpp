@@ -45,7 +45,7 @@ inline constexpr OperatorFacts reduction_operators[] = {
      .traits = {sums},
      .demand = Demand::reduction,
      .saves = Saves::operand},
-    {.type = "TopK", .inputs = {data, setting, data}, .traits = {makes_known}, .demand = Demand::of_layer},
+    {.type = "TopK", .inputs = {data, setting, data}, .traits = {makes_known}},
     {.domain = microsoft, .type = "IsAllFinite", .inputs = {data}},
     {.domain = microsoft, .type = "QLinearReduceMean", .inputs = {data}, .demand = Demand::reduction},
     {.domain = microsoft, .type = "ReduceSumInteger", .inputs = {data}},

@@ -19,7 +19,7 @@ inline constexpr OperatorFacts sampling_operators[] = {
     {.type = "RoiAlign", .inputs = {chosen, places, data}, .demand = Demand::box_samples},
     {.type = "Upsample", .inputs = {chosen, target, data}, .traits = {makes_known}, .demand = Demand::resize},
     {.domain = own, .type = "GridSampleGrad", .inputs = {data}},
-    {.domain = own, .type = "ResizeGrad", .inputs = {data}, .demand = Demand::of_layer},
+    {.domain = own, .type = "ResizeGrad", .inputs = {data}},
     {.domain = microsoft, .type = "CropAndResize", .inputs = {chosen, data, data, chosen, data}},
     {.domain = microsoft, .type = "GridSample", .inputs = {chosen, data}},
     {.domain = microsoft, .type = "ResizeGrad", .inputs = {data}},

@@ -7,10 +7,10 @@
 namespace benanza::operators {
 
 inline constexpr OperatorFacts transform_operators[] = {
-    {.type = "BlackmanWindow", .inputs = {setting, data}, .demand = Demand::of_layer},
+    {.type = "BlackmanWindow", .inputs = {setting, data}},
     {.type = "DFT", .inputs = {data, setting, setting, data}, .ranks = {{{0, 2, 0}}}, .demand = Demand::transform},
-    {.type = "HammingWindow", .inputs = {setting, data}, .demand = Demand::of_layer},
-    {.type = "HannWindow", .inputs = {setting, data}, .demand = Demand::of_layer},
+    {.type = "HammingWindow", .inputs = {setting, data}},
+    {.type = "HannWindow", .inputs = {setting, data}},
     {.type = "MelWeightMatrix", .inputs = {data}},
     {.type = "STFT",
      .inputs = {data, divisor, data, setting, data},

@@ -11,9 +11,9 @@ inline constexpr OperatorFacts trees_operators[] = {
     {.domain = classic, .type = "LinearRegressor", .inputs = {data}},
     {.domain = classic, .type = "SVMClassifier", .inputs = {data}},
     {.domain = classic, .type = "SVMRegressor", .inputs = {data}},
-    {.domain = classic, .type = "TreeEnsemble", .inputs = {chosen, data}, .demand = Demand::of_layer},
-    {.domain = classic, .type = "TreeEnsembleClassifier", .inputs = {chosen, data}, .demand = Demand::of_layer},
-    {.domain = classic, .type = "TreeEnsembleRegressor", .inputs = {chosen, data}, .demand = Demand::of_layer},
+    {.domain = classic, .type = "TreeEnsemble", .inputs = {chosen, data}},
+    {.domain = classic, .type = "TreeEnsembleClassifier", .inputs = {chosen, data}},
+    {.domain = classic, .type = "TreeEnsembleRegressor", .inputs = {chosen, data}},
 };
 
 }  // namespace benanza::operators

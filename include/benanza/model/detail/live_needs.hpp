@@ -66,6 +66,17 @@ namespace benanza::detail {
   return rule;
 }
 
+/// The rule of a node that no operator describes: all of a result needs all operands, and of a part nothing is certain.
+[[nodiscard]] inline LiveRule whole_or_nothing(const SizedNode& at) {
+  return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+            return y == whole_box(at.y(j)) ? only(whole_box(at.x(k))) : std::vector<Box>{};
+          },
+          .flops =
+              [](std::span<const Region> y, const Region&) {
+                return std::any_of(y.begin(), y.end(), [](const Region& each) { return each.is_whole(); }) ? 1.0 : 0.0;
+              }};
+}
+
 /// The rule that follows from the layer of a node. Empty if it needs all of its operands.
 [[nodiscard]] inline std::optional<LiveRule> rule_of_layer(const SizedNode& at) {
   const Layer& layer = at.layer;
@@ -87,6 +98,7 @@ namespace benanza::detail {
   if (std::holds_alternative<op::Loss>(layer)) return loss(at);
   if (std::holds_alternative<op::Softmax>(layer) && known_few(at))
     return elementwise(at);  // hidden scores are not read
+  if (std::holds_alternative<op::Opaque>(layer)) return whole_or_nothing(at);
   return normalization(at);
 }
 
@@ -106,8 +118,6 @@ namespace benanza::detail {
   };
   const bool is_recurrent = std::holds_alternative<op::Recurrent>(at.layer);
   switch (at.facts.demand) {
-    case Demand::unknown:
-    case Demand::everything:
     case Demand::of_layer:
     case Demand::product: return rule_of_layer(at);
     case Demand::elementwise: return elementwise(at);
