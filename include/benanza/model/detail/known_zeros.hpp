@@ -95,7 +95,7 @@ namespace benanza::detail {
     if (pool) box[1] = x[1];
     return box;
   }
-  if (!keeps_zeros(at)) return std::nullopt;
+  if (!reduces_to_zero(at)) return std::nullopt;
   const auto axes = kept_axes(at);
   for (std::size_t i = 0; axes && i < axes->size(); ++i)
     if ((*axes)[i] != whole_axis && y[(*axes)[i]] == at.x(0)[i]) box[(*axes)[i]] = x[i];

@@ -349,7 +349,7 @@ template <class IsWhole>
 }
 
 /// Whether a reduction of zeros alone is 0: a sum, a maximum or a minimum, but not a position.
-[[nodiscard]] inline bool keeps_zeros(const SizedNode& at) {
+[[nodiscard]] inline bool reduces_to_zero(const SizedNode& at) {
   return at.facts.demand == Demand::reduction && !at.node.op_type.starts_with("Arg") &&
          (at.facts.is(Trait::sums) || at.facts.is(Trait::picks));
 }
@@ -369,7 +369,7 @@ template <class IsWhole>
   std::int64_t different = 1;
   for (std::size_t i = 0; i < rank; ++i) {
     if (!is_reduced(i) || at.x(0)[i] < 1) continue;
-    const bool zeros = x.filled && keeps_zeros(at);
+    const bool zeros = x.filled && reduces_to_zero(at);
     const Positions all = zeros ? (*x.filled)[i] : Positions::whole(at.x(0)[i]);
     const std::int64_t count = firsts(all, x.copies_along(i)).count();
     different = std::max(different, count);
@@ -380,7 +380,7 @@ template <class IsWhole>
   if (x.few && x.few->rest == 0 && !is_reduced(x.few->axis) && sums) some = 0;  // at different places
   if (different == 1 && !x.copies.empty() && at.facts.is(Trait::picks)) some = 0;
   const bool hidden = x.outside <= masked_score && at.node.op_type == "ReduceMax";
-  const bool banded = x.band && (hidden || (x.outside == 0 && keeps_zeros(at)));
+  const bool banded = x.band && (hidden || (x.outside == 0 && reduces_to_zero(at)));
   return LiveRule{.operand = [at, axes = *kept](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
                     return {k == 0 ? follow(axes, at.x(0), at.y(j), y) : whole_box(at.x(k))};
                   },
