@@ -10,7 +10,9 @@
 #include <dlfcn.h>
 #include <limits>
 #include <memory>
+#include <sched.h>
 #include <string>
+#include <thread>
 #include <unistd.h>
 
 namespace benanza {
@@ -126,6 +128,13 @@ const CpuSet& cpu_set() {
 const std::vector<int>& cpus() { return cpu_set().cpus; }
 
 const std::string& cpu_limit() { return cpu_set().limit; }
+
+std::size_t usable_processors() {
+  cpu_set_t mask{};
+  const int bound = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 0;
+  const std::size_t all = bound > 0 ? static_cast<std::size_t>(bound) : std::thread::hardware_concurrency();
+  return std::max<std::size_t>(1, std::min(all, threads_of_quota()));
+}
 
 bool bind_this_thread(int cpu) {
   static_cast<void>(cpus());

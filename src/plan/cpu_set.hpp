@@ -3,6 +3,7 @@
 // neither SMT siblings nor remote memory disturb a time. Affinity mask, cgroup cpuset and cgroup quota are respected.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,6 +24,10 @@ namespace benanza {
 /// that its control group, or one that encloses it, grants. Nothing without a limit. `root`: the folder that contains
 /// proc and sys; versions 1 and 2 of control groups are read (cgroups(7)).
 [[nodiscard]] std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
+
+/// Processors on which threads of this process may run at once, SMT siblings and all NUMA nodes included: for work that
+/// nothing measures. At least one. Unlike `cpus`, it does not look at the topology, which takes milliseconds.
+[[nodiscard]] std::size_t usable_processors();
 
 /// Binds the calling thread to one processor. Returns false if the system does not allow it; a measurement then
 /// continues unbound.

@@ -26,7 +26,8 @@ template <class Item, class Make>
   };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < std::min<std::size_t>(tasks.size(), cpus().size()); ++i) threads.emplace_back(work);
+    const std::size_t most = tasks.size() > 1 ? usable_processors() : 1;
+    for (std::size_t i = 1; i < std::min(tasks.size(), most); ++i) threads.emplace_back(work);
     work();
   }
   std::vector<Result> results;
