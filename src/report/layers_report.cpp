@@ -4,6 +4,7 @@
 #include <benanza/report/report.hpp>
 
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 namespace benanza {
@@ -12,7 +13,13 @@ namespace {
 
 LayerSet unique_layers(const LayerGraph& form) {
   LayerSet result;
-  for (const auto& at : form.layers) result.add(at.layer, form.model, at.nodes.front(), at.repeat);
+  std::unordered_map<const Layer*, UniqueLayer*> seen;  // most layers repeat, and equal ones are mostly one object
+  for (const auto& at : form.layers) {
+    const Users user{.model = form.model, .count = at.repeat, .node = at.nodes.front()};
+    UniqueLayer*& one = seen[&*at.layer];
+    if (one == nullptr) one = &result.add(at.layer, user);
+    else one->add(user);
+  }
   return result;
 }
 

@@ -47,8 +47,10 @@ struct UniqueLayer {
 
 class LayerSet {
  public:
-  void add(const SharedLayer& layer, const Users& user) {
-    layers_.try_emplace(layer.signature(), UniqueLayer{.layer = layer}).first->second.add(user);
+  UniqueLayer& add(const SharedLayer& layer, const Users& user) {
+    UniqueLayer& one = layers_.try_emplace(layer.signature(), UniqueLayer{.layer = layer}).first->second;
+    one.add(user);
+    return one;
   }
   void add(const SharedLayer& layer, const std::string& model, const std::string& node, std::int64_t count = 1) {
     add(layer, {.model = model, .count = count, .node = node});
