@@ -2,6 +2,7 @@
 // Positions of a result that have equal elements, along each axis and in the parts that a Concat joins.
 #pragma once
 
+#include <benanza/model/detail/known_few.hpp>
 #include <benanza/model/detail/live_choices.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 #include <benanza/model/detail/live_windows.hpp>
@@ -88,6 +89,15 @@ namespace benanza::detail {
   return std::any_of(result.begin(), result.end(), [](const FirstEqual& first) { return first != nullptr; })
              ? result
              : std::vector<FirstEqual>{};
+}
+
+/// Whether the rule of a node reads the same at each position of its result but for where that is, whatever is known of
+/// the operands: zeros of one factor limit a product along its summed axis alone, at each row and column alike.
+[[nodiscard]] inline bool reads_evenly(const SizedNode& at) {
+  const bool is_even = std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::Binary>(at.layer) ||
+                       std::holds_alternative<op::Transpose>(at.layer) ||
+                       std::holds_alternative<op::Softmax>(at.layer) || std::holds_alternative<op::MatMul>(at.layer);
+  return is_even && !known_update(at);
 }
 
 /// Whether no operand is known to be 0 or hidden at some positions, which are then not needed.
@@ -182,7 +192,7 @@ namespace benanza::detail {
   // Whether each position needs another position of an operand, along an axis without copies. False if the first and
   // the last position cannot show this.
   const bool even = (!copies || type == "Expand") && !std::holds_alternative<op::Where>(at.layer) &&
-                    !decides(at.node) && needs_evenly(at);
+                    !decides(at.node) && (needs_evenly(at) || reads_evenly(at));
   const auto all_differ = [&](std::size_t axis) {
     Box first = whole_box(y), last = first;
     first[axis] = Positions::run(0, 1);

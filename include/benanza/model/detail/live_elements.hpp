@@ -160,6 +160,12 @@ class LiveElements {
       return;
     const Layer& layer = this->layer(graph, node);
     const detail::SizedNode at{node, graph, layer, known};
+    if (node.op_type == "Transpose" && !is_known(node.inputs[0]) && !is_known(node.outputs[0])) {
+      detail::KnownElements& result = known[*node.outputs[0]];
+      result = detail::known_band(at);  // it says of which value this is the transposition
+      result.different = detail::known_different(at, 0);
+      return;
+    }
     const auto rule = detail::live_rule(at);
     for (std::size_t j = 0; j < node.outputs.size(); ++j) {
       if (!node.outputs[j]) continue;
