@@ -192,6 +192,7 @@ namespace detail {
   }
   if (groups.empty()) return graph;
   std::vector<Occurrence> layers;
+  layers.reserve(graph.layers.size());
   std::vector<std::size_t> moved(graph.layers.size(), 0);  // old index -> new
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const auto group = groups.find(i);

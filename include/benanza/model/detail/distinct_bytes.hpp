@@ -10,7 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,15 +29,23 @@ class DistinctBytes {
     const double whole = t.constant ? t.bytes().value : behind.value;  // a constant may be stored in fewer bytes
     const double part = whole > 0 ? needed * std::min(1.0, touched.value / whole) : 0;
     for (const auto& share : t.behind) {
-      Bytes& sum = bytes_[share.base];
+      Bytes& sum = of(share.base);
       sum = std::min(graph_->tensors[share.base].bytes(), sum + share.bytes * part);
     }
   }
   [[nodiscard]] Bytes weights() const { return sum(true); }
   [[nodiscard]] Bytes activations() const { return sum(false); }
-  [[nodiscard]] const std::map<TensorId, Bytes>& by_base() const { return bytes_; }
+  /// In the order of the bases.
+  [[nodiscard]] std::span<const std::pair<TensorId, Bytes>> by_base() const { return bytes_; }
 
  private:
+  [[nodiscard]] Bytes& of(TensorId base) {
+    if (bytes_.empty()) bytes_.reserve(4);  // most layers read no more tensors
+    const auto is_before = [](const auto& one, TensorId id) { return one.first < id; };
+    auto at = std::lower_bound(bytes_.begin(), bytes_.end(), base, is_before);
+    if (at == bytes_.end() || at->first != base) at = bytes_.insert(at, {base, Bytes{}});
+    return at->second;
+  }
   [[nodiscard]] Bytes sum(bool constant) const {
     Bytes total{};
     for (const auto& [base, bytes] : bytes_)
@@ -44,7 +53,7 @@ class DistinctBytes {
     return total;
   }
   const LayerGraph* graph_;
-  std::map<TensorId, Bytes> bytes_{};
+  std::vector<std::pair<TensorId, Bytes>> bytes_{};
 };
 
 /// Bytes of result `i` that a layer writes: all of it, unless its operator updates a result in place, or may do so.

@@ -200,10 +200,20 @@ namespace benanza::detail {
   return scaled.contains(node.op_type) && node.attribute<double>("alpha", 1) == 0;
 }
 
+/// Whether a batch norm need not read its vector `k`: the four are combined into two before a request arrives.
+[[nodiscard]] inline bool is_combined_before(const SizedNode& at, std::size_t k) {
+  if (k == 0) return false;
+  for (std::size_t i = 1; i < 5; ++i)
+    if (!at.node.has_input(i) || !at.graph.input(at.node, i).constant) return false;
+  const bool narrow = bits(at.graph.input(at.node, 3).type) < bits(at.graph.input(at.node, 1).type);
+  return narrow ? k < 3 : k > 2;
+}
+
 /// Whether input `k` need not be read although the layer has it: factors of 0, positions that are in the code of the
 /// program, and two of the four vectors of a batch norm, which are combined into two before a request arrives.
 [[nodiscard]] inline bool is_left_out(const SizedNode& at, std::size_t k) {
   const auto is_constant = [&at](std::size_t i) { return at.node.has_input(i) && at.graph.input(at.node, i).constant; };
+  if (std::holds_alternative<op::BatchNorm>(at.layer)) return is_combined_before(at, k);
   if (at.node.op_type == "MatMulNBits") return k == 4 && is_constant(4);  // which group a row belongs to
   if (k == 1 && read_positions(at) == 0) return true;
   if (!at.known.empty() && is_constant(k) && at.node.op_type == "Concat" &&
@@ -216,11 +226,7 @@ namespace benanza::detail {
     const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";
     return (k < 2 && multiplies_by_zero(at.node)) || (k == 2 && adds && at.node.attribute<double>("beta", 1) == 0);
   }
-  if (!std::holds_alternative<op::BatchNorm>(at.layer) || k == 0) return false;
-  for (std::size_t i = 1; i < 5; ++i)
-    if (!is_constant(i)) return false;
-  const bool narrow = bits(at.graph.input(at.node, 3).type) < bits(at.graph.input(at.node, 1).type);
-  return narrow ? k < 3 : k > 2;
+  return false;
 }
 
 /// Whether a floor counts less of a node than its layer does, even if all of its results are needed.
