@@ -10,17 +10,21 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
+#include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <pthread.h>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace benanza::tool {
 
@@ -94,31 +98,75 @@ double seconds_of(clockid_t clock) {
 
 }  // namespace
 
-Watchdog::Watchdog(const std::filesystem::path& file, Task task) {
-  const Limits limits = limits_of(file, task);
-  clockid_t clock = 0;
-  if (pthread_getcpuclockid(pthread_self(), &clock) != 0) return;
-  bytes_ = limits.bytes;
-  // Several threads read models: what they may take counts, and what was allowed since this began.
-  const double before = resident_bytes() + now_allowed.fetch_add(bytes_) - all_allowed.fetch_add(bytes_);
-  const double begin = seconds_of(clock);
-  const auto end = [file, task](const std::string& what) {
-    const char* const doing = task == Task::read ? "reading" : task == Task::analyze ? "analyzing" : "running";
-    terminal::say(file.string() + ": " + doing + " it takes more than " + what);
-    std::_Exit(bad_input);
-  };
-  thread_ = std::jthread([=, this](const std::stop_token& stop) {
+/// Looks at all tasks from a thread of its own, while there are any.
+class Watchdog::Watch {
+ public:
+  [[nodiscard]] static Watch& instance() {
+    static Watch watch;
+    return watch;
+  }
+  void add(const Watchdog& task) {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(&task);
+    if (!thread_.joinable()) start();
+    if (tasks_.size() == 1) first_.notify_one();
+  }
+  void remove(const Watchdog& task) {
+    const std::lock_guard lock(mutex_);
+    std::erase(tasks_, &task);
+  }
+
+ private:
+  /// Signals are for other threads, which may block some of them.
+  void start() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::jthread([this](const std::stop_token& stop) { look_at_all(stop); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  void look_at_all(const std::stop_token& stop) {
     constexpr std::chrono::milliseconds between(20);
     std::unique_lock lock(mutex_);
-    for (bool last = false;;) {  // also after the task, which may have taken less than the time between two looks
-      if (seconds_of(clock) - begin > limits.seconds) end(fmt::format("{:.1f} s of processor time", limits.seconds));
-      if (resident_bytes() - before > all_allowed) end(fmt::format("{:.0f} MB of memory", limits.bytes / 1e6));
-      if (last) return;
-      last = stopped_.wait_for(lock, stop, between, [&] { return stop.stop_requested(); });
+    while (first_.wait(lock, stop, [this] { return !tasks_.empty(); }) && !stop.stop_requested()) {
+      for (const Watchdog* task : tasks_) task->look();
+      static_cast<void>(first_.wait_for(lock, stop, between, [] { return false; }));
     }
-  });
+  }
+
+  std::mutex mutex_{};
+  std::condition_variable_any first_{};
+  std::vector<const Watchdog*> tasks_{};
+  std::jthread thread_{};  // stops before what it uses is destroyed
+};
+
+Watchdog::Watchdog(const std::filesystem::path& file, Task task) : file_(file), task_(task) {
+  const Limits limits = limits_of(file, task);
+  if (pthread_getcpuclockid(pthread_self(), &clock_) != 0) return;
+  seconds_ = limits.seconds;
+  bytes_ = limits.bytes;
+  // Several threads read models: what they may take counts, and what was allowed since this began.
+  before_ = resident_bytes() + now_allowed.fetch_add(bytes_) - all_allowed.fetch_add(bytes_);
+  begin_ = seconds_of(clock_);
+  is_watched_ = true;
+  Watch::instance().add(*this);
 }
 
-Watchdog::~Watchdog() { now_allowed -= bytes_; }
+Watchdog::~Watchdog() {
+  if (!is_watched_) return;
+  Watch::instance().remove(*this);
+  look();  // the task may have taken less than the time between two looks
+  now_allowed -= bytes_;
+}
+
+void Watchdog::look() const {
+  const auto end = [this](const std::string& what) {
+    const char* const doing = task_ == Task::read ? "reading" : task_ == Task::analyze ? "analyzing" : "running";
+    terminal::say(file_.string() + ": " + doing + " it takes more than " + what);
+    std::_Exit(bad_input);
+  };
+  if (seconds_of(clock_) - begin_ > seconds_) end(fmt::format("{:.1f} s of processor time", seconds_));
+  if (resident_bytes() - before_ > all_allowed) end(fmt::format("{:.0f} MB of memory", bytes_ / 1e6));
+}
 
 }  // namespace benanza::tool

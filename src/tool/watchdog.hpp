@@ -2,11 +2,10 @@
 // Watchdog: ends the program if a model takes too much time or memory.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
-#include <mutex>
-#include <thread>
+#include <limits>
 
 namespace benanza::tool {
 
@@ -27,10 +26,17 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  double bytes_ = 0;  ///< that the task may take
-  std::mutex mutex_{};
-  std::condition_variable_any stopped_{};
-  std::jthread thread_{};
+  class Watch;
+
+  /// Ends the program if the task has taken too much.
+  void look() const;
+
+  std::filesystem::path file_;
+  Task task_;
+  clockid_t clock_ = 0;                                                   ///< processor time of the thread
+  double seconds_ = std::numeric_limits<double>::infinity(), bytes_ = 0;  ///< that the task may take
+  double begin_ = 0, before_ = 0;                                         ///< seconds and bytes when it began
+  bool is_watched_ = false;
 };
 
 }  // namespace benanza::tool
