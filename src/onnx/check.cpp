@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -110,15 +111,28 @@ void sort_nodes(onnx::GraphProto& graph) {
 /// Finds nodes of ONNX's domain that its operator set does not have and for which there is a rule here. ONNX Runtime's
 /// optimisations write LayerNormalization into files of any operator set, its training graphs have MaxPoolGrad in
 /// ONNX's domain, and old exporters wrote operators that have been removed.
-void find_added(onnx::GraphProto& graph, int opset, std::vector<onnx::NodeProto*>& added) {
-  for (auto& node : *graph.mutable_node()) {
-    const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
-    if (standard && onnx::OpSchemaRegistry::Schema(node.op_type(), opset, "") == nullptr &&
-        (find_gap_rule("", node.op_type()) != nullptr || find_rule("", node.op_type()) != nullptr))
-      added.push_back(&node);
-    for_each_body(node, [&](onnx::GraphProto& body) { find_added(body, opset, added); });
+class AddedNodes {
+ public:
+  explicit AddedNodes(int opset) : opset_(opset) {}
+  void find(onnx::GraphProto& graph, std::vector<onnx::NodeProto*>& added) {
+    for (auto& node : *graph.mutable_node()) {
+      const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+      if (standard && is_added(node.op_type())) added.push_back(&node);
+      for_each_body(node, [&](onnx::GraphProto& body) { find(body, added); });
+    }
   }
-}
+
+ private:
+  [[nodiscard]] bool is_added(const std::string& type) {
+    const auto [known, is_new] = known_.try_emplace(type, false);
+    if (is_new)
+      known->second = onnx::OpSchemaRegistry::Schema(type, opset_, "") == nullptr &&
+                      (find_gap_rule("", type) != nullptr || find_rule("", type) != nullptr);
+    return known->second;
+  }
+  int opset_;
+  std::unordered_map<std::string_view, bool> known_{};  // types, of which a model has few
+};
 
 /// The checker ignores domains other than ONNX's.
 constexpr const char* other_domain = "benanza";
@@ -130,7 +144,7 @@ void check_with_formalities(onnx::ModelProto& model) {
   std::vector<onnx::NodeProto*> added;
   for (const auto& import : model.opset_import())
     if (import.domain().empty() || import.domain() == "ai.onnx")
-      find_added(graph, static_cast<int>(import.version()), added);
+      AddedNodes(static_cast<int>(import.version())).find(graph, added);
   for (auto* node : added) node->set_domain(other_domain);
   auto& import = *model.add_opset_import();
   import.set_domain(other_domain);

@@ -24,8 +24,9 @@ bool says_default(const onnx::AttributeProto& attribute, const onnx::OpSchema* s
     return attribute.type() == onnx::AttributeProto::INTS &&
            std::all_of(ints.begin(), ints.end(), [number](std::int64_t each) { return each == number; });
   };
-  if (attribute.name() == "strides" || attribute.name() == "dilations") return are_all(1);
-  if (attribute.name() == "pads" || attribute.name() == "output_padding") return are_all(0);
+  const std::string_view name = attribute.name();
+  if (name == "strides" || name == "dilations") return are_all(1);
+  if (name == "pads" || name == "output_padding") return are_all(0);
   if (schema == nullptr) return false;
   const auto found = schema->attributes().find(attribute.name());
   if (found == schema->attributes().end()) return false;

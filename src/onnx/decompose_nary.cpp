@@ -7,11 +7,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 namespace benanza::importer {
 
 bool append_nary_parts(Graph& graph, const Node& node, std::vector<Node>& nodes) {
-  const std::string& type = node.op_type;
+  const std::string_view type = node.op_type;
   const bool mean = type == "Mean";
   if (!node.domain.empty() || !(mean || type == "Sum" || type == "Max" || type == "Min")) return false;
   if (node.inputs.size() < (mean ? 2 : 3) || !node.has_output(0)) return false;
@@ -31,7 +32,7 @@ bool append_nary_parts(Graph& graph, const Node& node, std::vector<Node>& nodes)
   for (std::size_t i = 1; i < order.size(); ++i) {
     const ValueId next = *node.inputs[order[i]];
     const Integers dims = broadcast_shapes(parts.value(joined).dims, parts.value(next).dims);
-    joined = parts.put(mean || type == "Sum" ? "Add" : type, {joined, next}, dims, {}, result.type);
+    joined = parts.put(mean || type == "Sum" ? "Add" : node.op_type, {joined, next}, dims, {}, result.type);
   }
   if (mean) {
     const ValueId factor =

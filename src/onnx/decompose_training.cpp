@@ -356,10 +356,10 @@ bool append_steps(Graph& graph, const Node& node, std::string_view rule, std::si
 }  // namespace
 
 bool append_training_parts(Graph& graph, const Node& node, std::vector<Node>& nodes) {
-  const bool old_domain = node.domain.empty() && (node.op_type == "AveragePoolGrad" || node.op_type == "MaxPoolGrad" ||
-                                                  node.op_type == "ConvGrad");
-  if (node.domain != "com.microsoft" && !old_domain) return false;
   const std::string_view type = node.op_type;
+  const bool old_domain =
+      node.domain.empty() && (type == "AveragePoolGrad" || type == "MaxPoolGrad" || type == "ConvGrad");
+  if (node.domain != "com.microsoft" && !old_domain) return false;
   if (type == "ConvGrad") return append_convolution(graph, node, nodes);
   if (type == "BiasGeluGrad_dX") return append_biased(graph, node, "GeluGrad", nodes);
   if (type == "BiasFastGeluGrad_dX") return append_biased(graph, node, "FastGeluGrad", nodes);

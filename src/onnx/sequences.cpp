@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 namespace benanza::importer {
 namespace {
@@ -98,7 +99,7 @@ std::optional<std::vector<ValueId>> Builder::split_tensors(Step& step) {
 bool Builder::visit_sequence(Step& step) {
   if (!step.node.domain.empty() || step.proto.output_size() != 1 || step.proto.output(0).empty()) return false;
   Frame& frame = step.scope.frame;
-  const std::string& op = step.node.op_type;
+  const std::string_view op = step.node.op_type;
   const auto given = [&](std::size_t i) { return i < step.inputs.size() && step.inputs[i].has_value(); };
   const auto sequence = [&](std::size_t i) { return given(i) ? tensors_of(frame, *step.inputs[i]) : std::nullopt; };
   // The place that input `i` names, from 0 to `last`; `otherwise` if it is left out; empty if it is not known.

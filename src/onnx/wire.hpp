@@ -58,6 +58,11 @@ class WireReader {
 
   /// A varint at the current position, as in packed fields. Throws InputError if it does not end.
   [[nodiscard]] std::uint64_t varint() {
+    if (!rest_.empty() && static_cast<unsigned char>(rest_.front()) < 0x80) {  // most are one byte
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      return byte;
+    }
     const char* begin = rest_.data();
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
