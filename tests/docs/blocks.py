@@ -150,7 +150,8 @@ class Blocks:
         text = "".join(path.read_text(encoding="utf-8") for file in files for path in self.root.glob(file))
         for row in cells(lines):
             for name in code_in(row[0]):
-                if not {f'"{name}"', f'"{name.replace(" ", "_")}"'} & set(re.findall(r'"[^"\n]*"', text)):
+                spelled = {f'"{word}"' for word in (name, name.replace(" ", "_"), name.removeprefix("com.microsoft."))}
+                if not spelled & set(re.findall(r'"[^"\n]*"', text)):
                     yield f"'{name}' is not in {' '.join(files)}"
 
     def structure(self):

@@ -140,6 +140,65 @@ enum class Demand : std::uint8_t {
   quantization,
 };
 
+/// The rule that differentiates an operator; training/gradient_rules.hpp has the functions.
+enum class Gradient : std::uint8_t {
+  unknown,
+  conv,
+  conv_transpose,
+  mat_mul,
+  gemm,
+  einsum,
+  pool,
+  batch_norm,
+  mean_variance,
+  lp_norm,
+  lrn,
+  identity,
+  dropout,
+  sub,
+  mul,
+  div,
+  swiglu,
+  mod,
+  pow,
+  prelu,
+  where,
+  mean,
+  transpose,
+  blocks,
+  concat,
+  split,
+  slice,
+  pad,
+  center,
+  trilu,
+  expand,
+  tile,
+  top_k,
+  cumulative_sum,
+  cumulative_product,
+  cast,
+  rotary,
+  grid_sample,
+  roi_align,
+  reshape,
+  lp_pool,
+  angle,
+  resize,
+  recurrent,
+  row_norm,
+  softmax,
+  loss,
+  add,
+  extremum,
+  gather,
+  scatter,
+  sum,
+  reduce,
+  unary,
+  none,  ///< 0 almost everywhere, or independent of the numbers of the operand
+};
+
 /// The tensors of forward that PyTorch keeps for backward.
 enum class Saves : std::uint8_t {
   nothing,
@@ -184,6 +243,10 @@ struct OperatorFacts {
   std::optional<double> neutral{};  ///< a second operand of this number leaves the first one unchanged
   std::array<InputRank, 4> ranks{};
   Demand demand{};
+  Gradient gradient{};
+  /// Only the first inputs have a gradient, as many as this: the others are settings, such as the type operand of
+  /// CastLike and the bounds of Clip, or statistics. ONNX's schemas say which inputs are differentiable.
+  std::uint8_t differentiable = 0;
   Saves saves{};
   QuantizedAs quantized{};
 
@@ -204,6 +267,8 @@ namespace operators {
 
 using enum Input;
 using enum Trait;
+
+inline constexpr std::uint8_t all_inputs = 255;
 
 inline constexpr std::string_view microsoft = "com.microsoft";
 inline constexpr std::string_view nchwc = "com.microsoft.nchwc";  ///< images with blocks of channels

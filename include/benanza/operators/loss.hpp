@@ -7,8 +7,16 @@
 namespace benanza::operators {
 
 inline constexpr OperatorFacts loss_operators[] = {
-    {.type = "NegativeLogLikelihoodLoss", .inputs = {data}, .saves = Saves::loss},
-    {.type = "SoftmaxCrossEntropyLoss", .inputs = {data}, .saves = Saves::loss},
+    {.type = "NegativeLogLikelihoodLoss",
+     .inputs = {data},
+     .gradient = Gradient::loss,
+     .differentiable = 1,
+     .saves = Saves::loss},
+    {.type = "SoftmaxCrossEntropyLoss",
+     .inputs = {data},
+     .gradient = Gradient::loss,
+     .differentiable = 1,
+     .saves = Saves::loss},
     {.domain = own, .type = "NegativeLogLikelihoodLossGrad", .inputs = {data}},
     {.domain = own, .type = "SoftmaxCrossEntropyLossGrad", .inputs = {data}},
     {.domain = microsoft, .type = "SoftmaxCrossEntropyGrad", .inputs = {data}},
