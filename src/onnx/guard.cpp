@@ -86,16 +86,16 @@ void check_equation(const Node& node) {
 
 /// Constant settings that a rule divides by, or that are an axis of the first input; and those whose length is the rank
 /// of the result, since a rule creates that many dimensions.
-void check_setting(Input role, std::size_t i, std::span<const Value* const> inputs) {
+void check_setting(InputRole role, std::size_t i, std::span<const Value* const> inputs) {
   const std::string what = "input " + std::to_string(i);
   const Value& value = *inputs[i];
-  if (role == Input::divisor && value.literal)
+  if (role == InputRole::divisor && value.literal)
     for (const auto number : value.literal->ints) check(what, number, 1);
-  if (role == Input::axis && value.literal && inputs[0] != nullptr) {
+  if (role == InputRole::axis && value.literal && inputs[0] != nullptr) {
     const auto rank = static_cast<std::int64_t>(inputs[0]->dims.size());
     for (const auto number : value.literal->ints) check(what, number, -rank, rank - 1);
   }
-  if (role == Input::target && !value.dims.empty() && value.dims[0] > highest_rank)
+  if (role == InputRole::target && !value.dims.empty() && value.dims[0] > highest_rank)
     throw InputError(what + " is a shape of " + std::to_string(value.dims[0]) + " dimensions, expected at most " +
                      std::to_string(highest_rank));
 }

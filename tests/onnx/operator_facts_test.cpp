@@ -54,10 +54,10 @@ TEST_CASE("Of an unknown operator nothing is certain", "[onnx]") {
 }
 
 TEST_CASE("Roles of inputs are those in ONNX's specification, and the last one stands for all further ones", "[onnx]") {
-  CHECK(facts_of("Slice").inputs[0] == Input::chosen);
+  CHECK(facts_of("Slice").inputs[0] == InputRole::chosen);
   CHECK(facts_of("Slice").is_setting(4));
-  CHECK(facts_of("ai.onnx", "Gather").inputs[1] == Input::indices);
-  CHECK(facts_of("Concat").inputs[100] == Input::data);
+  CHECK(facts_of("ai.onnx", "Gather").inputs[1] == InputRole::indices);
+  CHECK(facts_of("Concat").inputs[100] == InputRole::data);
   CHECK(facts_of("com.microsoft.QGemm").is_setting(8));
 }
 

@@ -15,7 +15,7 @@
 namespace benanza {
 
 /// What an input is to its operator.
-enum class Input : std::uint8_t {
+enum class InputRole : std::uint8_t {
   chosen,   ///< the data of other inputs choose the elements that are read
   size,     ///< only its size and type are read
   data,     ///< all of it is read
@@ -28,21 +28,21 @@ enum class Input : std::uint8_t {
 };
 
 /// What each input is; the last one named stands for all further ones. If none is named, nothing is certain.
-class Inputs {
+class InputRoles {
  public:
-  constexpr Inputs() = default;
-  constexpr Inputs(std::initializer_list<Input> all) {
+  constexpr InputRoles() = default;
+  constexpr InputRoles(std::initializer_list<InputRole> all) {
     std::size_t next = 0;
-    for (const Input each : all) all_.at(next++) = each;
+    for (const InputRole each : all) all_.at(next++) = each;
     while (next > 0 && next < all_.size()) {
       all_[next] = all_[next - 1];
       ++next;
     }
   }
-  [[nodiscard]] constexpr Input operator[](std::size_t i) const { return all_[std::min(i, all_.size() - 1)]; }
+  [[nodiscard]] constexpr InputRole operator[](std::size_t i) const { return all_[std::min(i, all_.size() - 1)]; }
 
  private:
-  std::array<Input, 12> all_{};
+  std::array<InputRole, 12> all_{};
 };
 
 /// What an operator does that only moves elements of its first input.
@@ -237,7 +237,7 @@ struct InputRank {
 struct OperatorFacts {
   std::string_view domain{};  ///< empty: ai.onnx
   std::string_view type{};
-  Inputs inputs{};
+  InputRoles inputs{};
   Moves moves{};
   Traits traits{};
   std::optional<double> neutral{};  ///< a second operand of this number leaves the first one unchanged
@@ -258,14 +258,14 @@ struct OperatorFacts {
   [[nodiscard]] constexpr bool keeps_all() const { return moves != Moves::nothing && moves <= Moves::repetition; }
   [[nodiscard]] constexpr bool is(Trait trait) const { return traits.contains(trait); }
   /// Whether input `i` is read completely, whatever the data are.
-  [[nodiscard]] constexpr bool reads_all(std::size_t i) const { return inputs[i] >= Input::data; }
-  [[nodiscard]] constexpr bool is_setting(std::size_t i) const { return inputs[i] >= Input::setting; }
+  [[nodiscard]] constexpr bool reads_all(std::size_t i) const { return inputs[i] >= InputRole::data; }
+  [[nodiscard]] constexpr bool is_setting(std::size_t i) const { return inputs[i] >= InputRole::setting; }
 };
 
 /// What the tables of the families write.
 namespace operators {
 
-using enum Input;
+using enum InputRole;
 using enum Trait;
 
 inline constexpr std::uint8_t all_inputs = 255;

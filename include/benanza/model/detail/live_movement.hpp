@@ -72,7 +72,7 @@ namespace benanza::detail {
 /// numbers below the size of the axis need.
 [[nodiscard]] inline double read_positions(const SizedNode& at) {
   constexpr double most_bytes_in_code = 4096;
-  if (at.facts.inputs[1] != Input::indices || !at.node.has_input(1)) return 1;
+  if (at.facts.inputs[1] != InputRole::indices || !at.node.has_input(1)) return 1;
   const Value& positions = at.graph.input(at.node, 1);
   if (!positions.constant) return 1;
   const Dims& x = at.x(0);

@@ -221,7 +221,7 @@ namespace benanza::detail {
     return true;
   if (at.node.op_type == "ScatterElements" && k == 0) return known_few(at).has_value();  // one number in all places
   if (is_constant(k) && chooses_numbers(at)) return true;                                // numbers in the code
-  if (at.facts.inputs[1] == Input::places) return k > 0 && is_constant(k);
+  if (at.facts.inputs[1] == InputRole::places) return k > 0 && is_constant(k);
   if (std::holds_alternative<op::MatMul>(at.layer)) {
     const bool adds = at.node.op_type == "Gemm" || at.node.op_type == "FusedGemm";
     return (k < 2 && multiplies_by_zero(at.node)) || (k == 2 && adds && at.node.attribute<double>("beta", 1) == 0);
