@@ -2,4 +2,4 @@
 // The function that a header only declares for code that links this library (benanza/detail/compiled.hpp).
 #define BENANZA_INLINE
 
-#include <benanza/operators/tables.hpp>
+#include <benanza/operators/detail/tables.hpp>

@@ -2,7 +2,7 @@
 // The tables of facts about operators against the linked ONNX library and the headers of the operators.
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
-#include <benanza/operators/tables.hpp>
+#include <benanza/operators/detail/tables.hpp>
 
 #include <onnx/defs/schema.h>
 

@@ -3,9 +3,9 @@
 // There is one pair of functions per type of field; `for_each_set_field` finds the fields that have to be written.
 #pragma once
 
+#include <benanza/detail/inline_text.hpp>
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/epilogue.hpp>
-#include <benanza/model/inline_text.hpp>
 #include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>

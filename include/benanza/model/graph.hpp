@@ -4,8 +4,8 @@
 // order. Created by `import_onnx`.
 #pragma once
 
+#include <benanza/detail/band.hpp>
 #include <benanza/error.hpp>
-#include <benanza/model/band.hpp>
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/ramp.hpp>
 #include <benanza/model/tensor_shape.hpp>

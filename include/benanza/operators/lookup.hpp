@@ -28,5 +28,5 @@ struct Node;
 }  // namespace benanza
 
 #ifndef BENANZA_COMPILED_MODEL
-#include <benanza/operators/tables.hpp>
+#include <benanza/operators/detail/tables.hpp>
 #endif

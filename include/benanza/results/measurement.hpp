@@ -3,8 +3,8 @@
 #pragma once
 
 #include <benanza/model/units.hpp>
+#include <benanza/results/detail/row_status.hpp>
 #include <benanza/results/kernel_launch.hpp>
-#include <benanza/results/row_status.hpp>
 
 #include <algorithm>
 #include <array>

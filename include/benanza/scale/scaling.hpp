@@ -4,8 +4,8 @@
 #pragma once
 
 #include <benanza/error.hpp>
+#include <benanza/scale/detail/measured_network.hpp>
 #include <benanza/scale/detail/timeline.hpp>
-#include <benanza/scale/measured_network.hpp>
 #include <benanza/scale/network.hpp>
 
 #include <cmath>

@@ -7,10 +7,10 @@
 #include <benanza/model/detail/distinct_bytes.hpp>
 #include <benanza/model/detail/floor_exceptions.hpp>
 #include <benanza/model/detail/live_elements.hpp>
+#include <benanza/model/detail/memory_bound.hpp>
 #include <benanza/model/detail/pass_numbers.hpp>
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/model/make_layer.hpp>
-#include <benanza/model/memory_bound.hpp>
 
 #include <algorithm>
 #include <cstdint>
