@@ -53,6 +53,8 @@ endforeach()
 list(JOIN CMAKE_PLATFORM_IMPLICIT_LINK_DIRECTORIES "|" searched)
 list(APPEND run_path "$<FILTER:$<REMOVE_DUPLICATES:${folders}>,EXCLUDE,^(${searched}|/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})$>")
 set_target_properties(benanza-tool PROPERTIES INSTALL_RPATH "${run_path}")
+# A build's run path that is shorter is filled up with ':', which stands for the current folder: nobody is to be served libraries from there.
+set_target_properties(benanza-tool PROPERTIES BUILD_RPATH "${run_path}")
 
 install(TARGETS benanza ${libraries} benanza_analyzer benanza-tool EXPORT benanzaTargets
   RUNTIME COMPONENT runtime ARCHIVE COMPONENT development LIBRARY COMPONENT development)
