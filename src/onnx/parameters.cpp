@@ -2,6 +2,7 @@
 // Imports for training: which constants of the file are no parameters, and what the exporter has done to those that
 // are.
 #include "build.hpp"
+#include "proto.hpp"
 #include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
