@@ -84,16 +84,22 @@ class Database {
     if (status != SQLITE_OK) fail(handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(status));
   }
 
-  /// The file as SQLite names it. Without a write-ahead log that holds something, it is opened as one that nobody
-  /// changes: SQLite then creates no files beside it.
+  /// The file as SQLite names it. Without a write-ahead log or a rollback journal that holds something, it is opened as
+  /// one that nobody changes: SQLite then creates no files beside it.
   static std::string uri(const std::filesystem::path& file) {
+    std::error_code failed;
+    const auto real = std::filesystem::canonical(file, failed);  // what lies beside a link is not looked at
+    const std::string path = failed ? std::filesystem::absolute(file).string() : real.string();
     std::string text = "file:";
-    for (const char c : std::filesystem::absolute(file).string())
+    for (const char c : path)
       if (c == '%' || c == '?' || c == '#') text += c == '%' ? "%25" : c == '?' ? "%3f" : "%23";
       else text += c;
-    std::error_code absent;
-    const auto log_bytes = std::filesystem::file_size(file.string() + "-wal", absent);
-    return absent || log_bytes == 0 ? text + "?immutable=1" : text;
+    const auto holds_something = [&path](const char* suffix) {
+      std::error_code absent;
+      const auto bytes = std::filesystem::file_size(path + suffix, absent);
+      return !absent && bytes > 0;
+    };
+    return holds_something("-wal") || holds_something("-journal") ? text : text + "?immutable=1";
   }
 
   void distrust(std::uint64_t bytes) {

@@ -155,8 +155,12 @@ TEST_CASE("a database with a write-ahead log is read, and no file is left beside
     Written database(file);
     database.run("pragma journal_mode = wal");
     add_passes(database, 6);
-    CHECK(files() == 3);  // what follows reads the log as well
+    CHECK(files() == 3);  // what follows reads the log as well, also through a link
+    const fs::path link = folder.path / "link.sqlite";
+    fs::create_symlink(file, link);
     CHECK(read(file, {.warm_ups = 1}).latencies.size() == 5);
+    CHECK(read(link, {.warm_ups = 1}).latencies.size() == 5);
+    fs::remove(link);
   }
   CHECK(files() == 1);
   CHECK(read(file, {.warm_ups = 1}).latencies.size() == 5);
