@@ -372,8 +372,10 @@ std::optional<std::string> onednn_reduction_row(const Layer& layer) {
   switch (op->fn) {
     case op::ReduceFn::mean: return text("mean");
     case op::ReduceFn::sum: return text("sum");
-    case op::ReduceFn::max: return text("max");
-    case op::ReduceFn::min: return text("min");
+    case op::ReduceFn::max:
+    case op::ReduceFn::min:
+      if (is_float(op->type)) refuse_onednn("infinities in a maximum or minimum");
+      return text(op->fn == op::ReduceFn::max ? "max" : "min");
     case op::ReduceFn::prod: return text("mul");
     default: refuse_onednn("the reduction " + std::string(detail::enum_name(op->fn)));
   }

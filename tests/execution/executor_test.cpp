@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <sys/stat.h>
 
@@ -113,6 +114,20 @@ TEST_CASE("a PRelu whose slope is its operand is computed by every backend") {
   const Execution execution = executor.run({{"x", floats({3}, {2, -3, 0.5})}}, {.check = true});
   CHECK(execution.outputs.at("y").values() == Values{2, 9, 0.5});
   CHECK(execution.disagreements.empty());
+}
+
+TEST_CASE("the maximum of infinities is one of them, and so is the logarithm of their exponentials") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const std::string type : {"ReduceMax", "ReduceLogSumExp"})
+    for (const std::string axis : {"0", "1"}) {
+      CAPTURE(type, axis);
+      Executor executor = Executor::load(testing::import_text("m (float[2,2] x) => (float[2] y) <int64[1] a = {" +
+                                                                  axis + "}> { y = " + type + "<keepdims = 0>(x, a) }",
+                                                              {.executable = true}),
+                                         {.backends = usable_backends()});
+      const Inputs inputs{{"x", floats({2, 2}, {-infinity, -infinity, 1, infinity})}};
+      CHECK(executor.run(inputs).outputs.at("y").values() == Values{axis == "0" ? 1 : -infinity, infinity});
+    }
 }
 
 TEST_CASE("nearest of opset 10 rounds up where an axis shrinks") {

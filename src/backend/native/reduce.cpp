@@ -100,13 +100,17 @@ float finish(Fn fn, double value, Index count) {
 struct LogSum {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
   void add(double other_largest, double other_sum) {
-    if (other_sum == 0) return;
+    if (other_sum == 0 || largest == std::numeric_limits<double>::infinity()) return;
     const double now = std::max(largest, other_largest);
     sum = (sum == 0 ? 0 : sum * std::exp(largest - now)) + other_sum * std::exp(other_largest - now);
     largest = now;
   }
   void add_run(const Kernels& kernels, const float* x, Index n) {
     const double m = kernels.fold[static_cast<std::size_t>(Fold::max)](x, n);
+    if (std::isinf(m)) {  // an exponential relative to it would not be a number
+      if (m > 0) largest = m, sum = 1;
+      return;
+    }
     add(m, kernels.sum_of_exp(x, n, static_cast<float>(m)));
   }
 };
@@ -204,8 +208,9 @@ Result plans(const op::Reduce& op, const Context& context) {
             double value = parts[r * threads];
             for (int t = 1; t < threads; ++t) {
               const double part = parts[r * threads + t];
-              if (op.fn == Fn::log_sum_exp)
+              if (op.fn == Fn::log_sum_exp && !std::isinf(std::max(value, part)))
                 value = std::max(value, part) + std::log1p(std::exp(-std::fabs(value - part)));
+              else if (op.fn == Fn::log_sum_exp) value = std::max(value, part);
               else value = combine(fold_of(op.fn), value, part);
             }
             output<float>(arguments)[r] = finish(op.fn, value, count);
@@ -241,7 +246,7 @@ Result plans(const op::Reduce& op, const Context& context) {
               std::fill_n(y, width, 0.0F);
               for (Index r = 0; r < count; ++r)
                 kernels.add_exp(y, x + Shape::offset(shape.reduced, shape.reduced_strides, r), shift, width);
-              for (Index i = 0; i < width; ++i) y[i] = shift[i] + std::log(y[i]);
+              for (Index i = 0; i < width; ++i) y[i] = std::isinf(shift[i]) ? shift[i] : shift[i] + std::log(y[i]);
             } else {
               fold_all(fold, y);
               if (op.fn == Fn::mean || op.fn == Fn::l2 || op.fn == Fn::log_sum)

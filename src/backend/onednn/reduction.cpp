@@ -38,8 +38,10 @@ void add_plans(const op::Reduce& op, Candidates& candidates) {
     using enum op::ReduceFn;
     case mean: return add(Algorithm::reduction_mean);
     case sum: return add(Algorithm::reduction_sum);
-    case max: return add(Algorithm::reduction_max);
-    case min: return add(Algorithm::reduction_min);
+    case max:
+    case min:
+      if (is_float(op.type)) return candidates.refuse("oneDNN's maximum and minimum of infinities are finite numbers");
+      return add(op.fn == max ? Algorithm::reduction_max : Algorithm::reduction_min);
     case prod: return add(Algorithm::reduction_mul);
     case l1: return add(Algorithm::reduction_norm_lp_sum, 1);
     case l2: return add(Algorithm::reduction_norm_lp_sum, 2);
