@@ -37,12 +37,12 @@ void write_table(std::ostream& out, const MachineReport& report, const TableOpti
   for (const auto& warning : report.warnings)
     out << paragraph("warning: " + clipped(warning, 300), width_of(options), 0);
   if (report.ceilings.empty()) return;
-  out << fmt::format("\n{:<20} {:>7} {:>12}  {}\n", "ceiling", "threads", "value", "reached by");
+  out << fmt::format("\n{:<17} {:>7} {:>12}  {}\n", "ceiling", "threads", "value", "reached by");
   for (const auto& row : report.ceilings) {
     const std::string value = row.quantity.kind == CeilingQuantity::Kind::timer
                                   ? time_text({row.value})
                                   : scaled(row.value) + std::string(row.quantity.unit());
-    out << fmt::format("{:<20} {:>7} {:>12}  {}\n", row.quantity.text(), row.threads, value,
+    out << fmt::format("{:<17} {:>7} {:>12}  {}\n", row.quantity.text(), row.threads, value,
                        clipped(row.algorithm, 300));
   }
 }

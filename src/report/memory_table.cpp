@@ -40,8 +40,11 @@ std::string batch_text(const std::optional<std::int64_t>& batch) {
 
 void head(std::ostream& out, const MemoryReport::Model& model) {
   const MemoryProfile& profile = model.profile;
-  out << fmt::format("{}    batch {}, {}\n", profile.model, profile.batch,
-                     profile.training ? "training" + model.options : "inference");
+  constexpr std::size_t width = 78;
+  const std::string facts =
+      fmt::format("batch {}, {}", profile.batch, profile.training ? "training" + model.options : "inference");
+  if (profile.model.size() + 4 + facts.size() <= width) out << profile.model << "    " << facts << '\n';
+  else out << profile.model << '\n' << wrapped(facts, width, 2);
   out << fmt::format("{} parameters    peak {}", scaled(static_cast<double>(model.parameters)),
                      bytes_text(profile.peak_bytes()));
   if (!profile.steps.empty()) {
@@ -85,9 +88,9 @@ void what_ifs(std::ostream& out, const MemoryReport::Model& model, const MemoryR
   out << fmt::format("\n  largest batch in {} ({}): {}{}\n", bytes_text(report.capacity_bytes), report.capacity_of,
                      batch_text(model.largest_batch), model.profile.has_workspace ? ", workspaces left out" : "");
   if (model.what_ifs.empty()) return;
-  out << fmt::format("\n  {:<38} {:>9} {:>8} {:>9} {:>14}\n", "instead", "peak", "change", "products", "largest batch");
+  out << fmt::format("\n  {:<37} {:>8} {:>7} {:>9} {:>13}\n", "instead", "peak", "change", "products", "largest batch");
   for (const auto& one : model.what_ifs)
-    out << fmt::format("  {:<38} {:>9} {:>+6.0f} % {:>+7.0f} % {:>14}\n", one.options, bytes_text(one.peak_bytes),
+    out << fmt::format("  {:<37} {:>8} {:>+5.0f} % {:>+7.0f} % {:>13}\n", one.options, bytes_text(one.peak_bytes),
                        share_of(one.peak_bytes - model.profile.peak_bytes(), model.profile.peak_bytes()),
                        100 * (one.work - 1), batch_text(one.largest_batch));
 }
