@@ -211,6 +211,18 @@ TEST_CASE("a norm of one number is its bias, and one in training needs no mean",
   CHECK(known_layers("(float[4,8] x, float[8] s, float[8] b, float[8] m, float[8] v) => (float[4,8] z)"
                      "{ z, rm, rv = BatchNormalization<training_mode = 1>(x, s, b, m, v) }")
             .single.model_reads.value == 4.0 * (32 + 8 + 8));
+  CHECK(known_layers("(float[4,8] x, float[8] s, float[8] b, float[8] m, float[8] v) => (float[4,8] z, float[8] rm)"
+                     "{ z, rm, rv = BatchNormalization<training_mode = 1>(x, s, b, m, v) }")
+            .single.model_reads.value == 4.0 * (32 + 8 + 8 + 8));
+}
+
+TEST_CASE("settings that the file contains are not read, whatever the operator", "[floors]") {
+  CHECK(known_layers("(float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] z) <int64[4] s = {1,1,4,4}> "
+                     "{ z = MaxUnpool<kernel_shape = [2, 2], strides = [2, 2]>(x, i, s) }")
+            .single.model_reads.value ==
+        known_layers("(float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] z) "
+                     "{ z = MaxUnpool<kernel_shape = [2, 2], strides = [2, 2]>(x, i) }")
+            .single.model_reads.value);
 }
 
 TEST_CASE("a Resize reads the region that it cuts out", "[floors]") {

@@ -8,7 +8,7 @@ namespace benanza::operators {
 
 inline constexpr OperatorFacts convolution_operators[] = {
     {.type = "CausalConvWithState", .inputs = {data}},
-    {.type = "Col2Im", .inputs = {data, target, divisor, data}, .ranks = {{{0, 2, 0}}}, .demand = Demand::first_axis},
+    {.type = "Col2Im", .inputs = {chosen, target, divisor, data}, .ranks = {{{0, 2, 0}}}, .demand = Demand::first_axis},
     {.type = "Conv",
      .inputs = {data},
      .traits = {whole_by_whole, weights},
@@ -37,10 +37,10 @@ inline constexpr OperatorFacts convolution_operators[] = {
     {.domain = own, .type = "ConvGradWeights", .inputs = {data}},
     {.domain = microsoft, .type = "CausalConvWithState", .inputs = {data}},
     {.domain = microsoft, .type = "ConvGrad", .inputs = {data}},
-    {.domain = microsoft, .type = "ConvTransposeWithDynamicPads", .inputs = {data}},
+    {.domain = microsoft, .type = "ConvTransposeWithDynamicPads", .inputs = {chosen}},
     {.domain = microsoft, .type = "FusedConv", .inputs = {data}},
     {.domain = microsoft, .type = "NhwcConv", .inputs = {data}},
-    {.domain = microsoft, .type = "NhwcFusedConv", .inputs = {data}},
+    {.domain = microsoft, .type = "NhwcFusedConv", .inputs = {chosen, data}},
     {.domain = microsoft, .type = "QLinearConv", .inputs = {data}},
     {.domain = microsoft, .type = "WordConvEmbedding", .inputs = {data, data, data, chosen, data}},
     {.domain = nchwc, .type = "Conv", .inputs = {data}},

@@ -15,7 +15,7 @@ inline constexpr OperatorFacts optimizer_operators[] = {
     {.domain = microsoft, .type = "AdamOptimizer", .inputs = {data}},
     {.domain = microsoft, .type = "AdamWOptimizer", .inputs = {data}},
     {.domain = microsoft, .type = "InPlaceAccumulator", .inputs = {data}},
-    {.domain = microsoft, .type = "InPlaceAccumulatorV2", .inputs = {data}},
+    {.domain = microsoft, .type = "InPlaceAccumulatorV2", .inputs = {chosen, data}},
     {.domain = microsoft, .type = "SGDOptimizer", .inputs = {data}},
     {.domain = microsoft, .type = "SGDOptimizerV2", .inputs = {data}},
     {.domain = microsoft, .type = "ZeroGradient", .inputs = {data}},

@@ -34,7 +34,7 @@ inline constexpr OperatorFacts pooling_operators[] = {
     {.domain = own, .type = "MaxPoolGrad", .inputs = {data}},
     {.domain = microsoft, .type = "AveragePoolGrad", .inputs = {data}},
     {.domain = microsoft, .type = "MaxPoolGrad", .inputs = {data}},
-    {.domain = microsoft, .type = "MaxpoolWithMask", .inputs = {data}},
+    {.domain = microsoft, .type = "MaxpoolWithMask", .inputs = {chosen}},
     {.domain = microsoft, .type = "NhwcMaxPool", .inputs = {data}},
     {.domain = microsoft, .type = "QLinearAveragePool", .inputs = {data}},
     {.domain = microsoft, .type = "QLinearGlobalAveragePool", .inputs = {data}},

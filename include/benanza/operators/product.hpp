@@ -47,7 +47,7 @@ inline constexpr OperatorFacts product_operators[] = {
      .saves = Saves::factors},
     {.domain = microsoft, .type = "FusedMatMulActivation", .inputs = {data}},
     {.domain = microsoft, .type = "GemmFastGelu", .inputs = {data}},
-    {.domain = microsoft, .type = "GemmFloat8", .inputs = {data}},
+    {.domain = microsoft, .type = "GemmFloat8", .inputs = {data, data, chosen, data}},
     {.domain = microsoft, .type = "Inverse", .inputs = {data}},
     {.domain = microsoft, .type = "MatMulBnb4", .inputs = {data}},
     {.domain = microsoft, .type = "MatMulFpQ4", .inputs = {data}},

@@ -70,6 +70,7 @@ class DistinctBytes {
 /// code and does not read it from memory.
 [[nodiscard]] inline bool is_setting(const LayerTensor& tensor, const Layer& layer, std::size_t i) {
   if (i == 0 || !tensor.constant) return false;
+  if (const auto* opaque = std::get_if<op::Opaque>(&layer)) return facts_of(opaque->op.view()).is_setting(i);
   if (std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Fourier>(layer))
     return element_count(tensor.dims) == 1;  // a limit of Clip; a length, a step or an axis, but not a window
   if (std::holds_alternative<op::Attention>(layer)) return !is_float(tensor.type) && tensor.dims.size() < 2;  // lengths

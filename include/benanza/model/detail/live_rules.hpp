@@ -143,8 +143,8 @@ template <class IsWhole>
       at, [&](std::size_t i) { return flattens ? i >= *axis : i == *axis; }, of_result);
 }
 
-/// A batch norm in training: a channel has mean and variance of its own elements. Only the running ones, which are
-/// further results, need those that are inputs. Mean and variance are 3 of 5 operations.
+/// A batch norm in training: a channel has mean and variance of its own elements. Only the running ones, results 1 and
+/// 2, need those that are inputs 3 and 4. Mean and variance are 3 of 5 operations.
 [[nodiscard]] inline LiveRule batch_statistics(const SizedNode& at) {
   return {
       .operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
@@ -154,7 +154,8 @@ template <class IsWhole>
           box[1] = channels;
           return {box};
         }
-        return (k > 2) == (j > 0) ? std::vector<Box>{{channels}} : std::vector<Box>{};
+        const bool reads = j == 0 ? k < 3 : k == j + 2;
+        return reads ? std::vector<Box>{{channels}} : std::vector<Box>{};
       },
       .flops = [](std::span<const Region> y, const Region& x) { return 2.0 / 5 * y[0].share() + 3.0 / 5 * x.share(); }};
 }
