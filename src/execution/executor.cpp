@@ -44,10 +44,17 @@ class Executor::State {
         weights(graph.file),
         resources{.plans = {std::move(options.backends), options.threads}, .weight_seed = options.weight_seed},
         program(graph, weights, resources) {
-    for (const auto id : graph.inputs) inputs.push_back(info_of(graph.value(id).name, graph.value(id)));
     for (std::size_t i = 0; i < graph.outputs.size(); ++i)
       outputs.push_back(info_of(output_name(graph, i), graph.value(graph.outputs[i])));
     program.prepare(resources);
+    for (const auto id : graph.inputs) {
+      const Value& value = graph.value(id);
+      if (value.data_dependent)
+        throw InputError("input '" + value.name + "' is a sequence, a map or an optional: only tensors can be given");
+      if (value.type == DataType::string)
+        throw InputError("input '" + value.name + "' is text: only numbers can be given");
+      inputs.push_back(info_of(value.name, value));
+    }
   }
 
   Graph graph;

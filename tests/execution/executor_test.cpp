@@ -353,6 +353,15 @@ TEST_CASE("a model in another floating-point type has the weights of its file, r
   CHECK(executor.run({{"x", x}}).outputs.at("y").values() == Values(100, -0.0999755859375));
 }
 
+TEST_CASE("an input that is no tensor is refused by its name") {
+  const auto model = testing::parse_model("m (optional(float[4]) o) => (float[4] y) { y = OptionalGetElement(o) }");
+  CHECK_THROWS_WITH(Executor::load(testing::import_model(model, {.executable = true})),
+                    Catch::Contains("input 'o' is a sequence, a map or an optional"));
+  CHECK_THROWS_WITH(Executor::load(testing::import_text("m (string[2] x) => (string[2] y) { y = Identity(x) }",
+                                                        {.executable = true})),
+                    Catch::Contains("input 'x' is text"));
+}
+
 TEST_CASE("an operator that is not computed is refused by its name") {
   const auto message = testing::message_of<NotExecutable>([] {
     (void)Executor::load(
