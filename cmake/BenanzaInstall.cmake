@@ -53,7 +53,7 @@ endforeach()
 list(JOIN CMAKE_PLATFORM_IMPLICIT_LINK_DIRECTORIES "|" searched)
 list(APPEND run_path "$<FILTER:$<REMOVE_DUPLICATES:${folders}>,EXCLUDE,^(${searched}|/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})$>")
 set_target_properties(benanza-tool PROPERTIES INSTALL_RPATH "${run_path}")
-# A build's run path that is shorter is filled up with ':', which stands for the current folder: nobody is to be served libraries from there.
+# CMake pads a shorter run path of the build with ':', which stands for the current folder. The loader must not search that folder.
 set_target_properties(benanza-tool PROPERTIES BUILD_RPATH "${run_path}")
 
 install(TARGETS benanza ${libraries} benanza_analyzer benanza-tool EXPORT benanzaTargets

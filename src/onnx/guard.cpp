@@ -84,8 +84,8 @@ void check_equation(const Node& node) {
   }
 }
 
-/// Constant settings that a rule divides by, or that are an axis of the first input; and those whose length is the rank
-/// of the result, since a rule creates that many dimensions.
+/// Checks the numbers of a constant setting: divisors are positive, and axes are within the rank of the first input.
+/// The length of a target shape is limited, because it is the rank of the result.
 void check_setting(InputRole role, std::size_t i, std::span<const Value* const> inputs) {
   const std::string what = "input " + std::to_string(i);
   const Value& value = *inputs[i];

@@ -84,11 +84,12 @@ class Database {
     if (status != SQLITE_OK) fail(handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(status));
   }
 
-  /// The file as SQLite names it. Without a write-ahead log or a rollback journal that holds something, it is opened as
-  /// one that nobody changes: SQLite then creates no files beside it.
+  /// The file's URI. The file is opened as immutable unless its write-ahead log or rollback journal has content: SQLite
+  /// creates no files beside an immutable one, but ignores both.
   static std::string uri(const std::filesystem::path& file) {
     std::error_code failed;
-    const auto real = std::filesystem::canonical(file, failed);  // what lies beside a link is not looked at
+    const auto real =
+        std::filesystem::canonical(file, failed);  // SQLite, too, looks for both beside the target of a link
     const std::string path = failed ? std::filesystem::absolute(file).string() : real.string();
     std::string text = "file:";
     for (const char c : path)

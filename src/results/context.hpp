@@ -14,7 +14,7 @@ namespace benanza {
 void read_context(Run& run, std::string_view key, std::string_view value);
 /// Whether `read_context` knows the key.
 [[nodiscard]] bool is_context_key(std::string_view key);
-/// Whether the key says nothing that rows depend on, so that a file can be used without it.
+/// Whether no row depends on the key, so that a file can be used without it.
 [[nodiscard]] bool is_remark(std::string_view key);
 /// A run before any of its context is read: mandatory values are 0.
 [[nodiscard]] inline Run unread_run() {

@@ -204,7 +204,7 @@ class Reader {
         simdjson::padded_string cleaned;
         if (parsed().get(document) != simdjson::SUCCESS) {
           cleaned = as_text(text);
-          source_.warn(stream.position(), "the context has bytes that are no text; each is read as '?'");
+          source_.warn(stream.position(), "the context has bytes that are not valid text; each of them is read as '?'");
           document = parser_.iterate(cleaned);
         }
         read_fields(document.get_object(), stream.position());
@@ -228,8 +228,8 @@ class Reader {
       const bool readable =
           value.type() != json::json_type::string || value.get_string().get(quoted) == simdjson::SUCCESS;
       if (readable) read_context(run_, key, quoted.data() ? quoted : token(value));
-      else if (is_remark(key)) source_.warn(position, "'" + std::string(key) + "' of the context is no JSON string");
-      else throw InputError("'" + std::string(key) + "' of the context is no JSON string");
+      else if (is_remark(key)) source_.warn(position, "'" + std::string(key) + "' in the context is not a JSON string");
+      else throw InputError("'" + std::string(key) + "' in the context is not a JSON string");
     }
   }
 

@@ -154,7 +154,7 @@ std::vector<std::string> left_out(const ResultDatabase& results) {
   std::vector<std::string> lines;
   for (const auto& run : results.runs())
     if (!run.faults.empty())
-      lines.push_back(run.file + ": not all of it is read: " + run.faults.front() +
+      lines.push_back(run.file + ": partly unreadable: " + run.faults.front() +
                       (run.faults.size() == 1 ? "" : "; and " + std::to_string(run.faults.size() - 1) + " more") +
                       "; `benanza db verify` shows all");
   std::vector<std::string> contradictions;

@@ -1830,10 +1830,10 @@ class Cli(unittest.TestCase):
         result = run("analyze", MNIST, "--results", self.at / "db")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(re.findall("warning: not read: .*cut.json", result.stderr)), 1, result.stderr)
-        self.assertEqual(re.findall("warning: .*wrong.json: not all of it is read: (row [0-9]+): .*; (and [0-9]+ more); ", result.stderr),
+        self.assertEqual(re.findall("warning: .*wrong.json: partly unreadable: (row [0-9]+): .*; (and [0-9]+ more); ", result.stderr),
                          [("row 4", "and 2 more")], result.stderr)
         self.assertEqual(run("analyze", MNIST, "--results", self.at / "db", "--quiet").stderr, "")
-        self.assertIn("wrong.json: not all of it is read", run("db", "list", self.at / "db").stderr)
+        self.assertIn("wrong.json: partly unreadable", run("db", "list", self.at / "db").stderr)
         self.fails(1, ["cut.json: byte"], "analyze", MNIST, "--results", cut)      # named itself
         (self.at / "db" / "wrong.json").unlink()
         self.fails(1, ["the files hold no results; not read: ", "cut.json"], "analyze", MNIST, "--results", self.at / "db")

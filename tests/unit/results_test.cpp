@@ -149,7 +149,7 @@ TEST_CASE("a row that is no JSON costs that row, and a byte that is no UTF-8 doe
   CHECK(read.faults.size() == 1);
 }
 
-TEST_CASE("a remark in the context that cannot be read costs that remark, and a fact costs the file") {
+TEST_CASE("an unreadable remark in the context is left out, and a file with an unreadable fact is refused") {
   const Folder folder;
   write_run(small_run(), folder / "run.json");
   const std::string text = contents(folder / "run.json");
@@ -171,7 +171,7 @@ TEST_CASE("a remark in the context that cannot be read costs that remark, and a 
   CHECK(read.machine.id() == whole.machine.id());
   CHECK(read.faults.size() == faults);
   CHECK_THAT(input_error(with(R"("machine/state/clock": "C:\Users")")),
-             Catch::Contains("'machine/state/clock' of the context is no JSON string"));
+             Catch::Contains("'machine/state/clock' in the context is not a JSON string"));
 }
 
 TEST_CASE("an element that is not a row is dropped with the reason and its number, and no other is") {

@@ -107,7 +107,7 @@ struct LogSum {
   }
   void add_run(const Kernels& kernels, const float* x, Index n) {
     const double m = kernels.fold[static_cast<std::size_t>(Fold::max)](x, n);
-    if (std::isinf(m)) {  // an exponential relative to it would not be a number
+    if (std::isinf(m)) {  // an exponential relative to it would be NaN
       if (m > 0) largest = m, sum = 1;
       return;
     }

@@ -40,7 +40,7 @@ void add_plans(const op::Reduce& op, Candidates& candidates) {
     case sum: return add(Algorithm::reduction_sum);
     case max:
     case min:
-      if (is_float(op.type)) return candidates.refuse("oneDNN's maximum and minimum of infinities are finite numbers");
+      if (is_float(op.type)) return candidates.refuse("oneDNN returns a finite maximum or minimum of infinities");
       return add(op.fn == max ? Algorithm::reduction_max : Algorithm::reduction_min);
     case prod: return add(Algorithm::reduction_mul);
     case l1: return add(Algorithm::reduction_norm_lp_sum, 1);

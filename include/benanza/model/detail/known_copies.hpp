@@ -92,7 +92,8 @@ namespace benanza::detail {
 }
 
 /// Whether the rule of a node reads the same at each position of its result but for where that is, whatever is known of
-/// the operands: zeros of one factor limit a product along its summed axis alone, at each row and column alike.
+/// the operands: zeros of one factor limit a product along its summed axis only, and each row and column in the same
+/// way.
 [[nodiscard]] inline bool reads_evenly(const SizedNode& at) {
   const bool is_even = std::holds_alternative<op::Unary>(at.layer) || std::holds_alternative<op::Binary>(at.layer) ||
                        std::holds_alternative<op::Transpose>(at.layer) ||

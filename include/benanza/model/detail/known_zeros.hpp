@@ -82,7 +82,7 @@ namespace benanza::detail {
   return boxes;
 }
 
-/// Where a convolution, pool or reduction may differ from 0: not in images and channels of which it reads zeros alone.
+/// Where a convolution, pool or reduction may differ from 0. An image or a channel that is made of zeros only is 0.
 [[nodiscard]] inline std::optional<Box> filled_by_sums(const SizedNode& at, std::string_view type, const Box& x) {
   static const std::set<std::string_view> pools{"AveragePool",       "MaxPool",       "LpPool",
                                                 "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"};

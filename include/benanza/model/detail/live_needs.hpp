@@ -182,11 +182,10 @@ namespace benanza::detail {
     rule.flops = [](std::span<const Region>, const Region&) { return 0.0; };
     return rule;
   }
-  const auto of_tables = [demand = at.facts.demand] {
-    return demand == Demand::embeddings || demand == Demand::table_row || demand == Demand::experts;
-  };
-  const bool any_result = at.node.has_output(0) || at.facts.demand == Demand::recurrence || of_tables();
-  return any_result ? rule_of_facts(at) : std::nullopt;
+  const Demand demand = at.facts.demand;
+  const bool of_any_result = demand == Demand::recurrence || demand == Demand::embeddings ||
+                             demand == Demand::table_row || demand == Demand::experts;
+  return at.node.has_output(0) || of_any_result ? rule_of_facts(at) : std::nullopt;
 }
 
 /// Operators whose results are partly known, whatever their operands are.

@@ -143,8 +143,8 @@ template <class IsWhole>
       at, [&](std::size_t i) { return flattens ? i >= *axis : i == *axis; }, of_result);
 }
 
-/// A batch norm in training: a channel has mean and variance of its own elements. Only the running ones, results 1 and
-/// 2, need those that are inputs 3 and 4. Mean and variance are 3 of 5 operations.
+/// A batch norm in training uses the mean and variance of each channel's own elements. Only the running mean and
+/// variance (results 1 and 2) need inputs 3 and 4. Mean and variance take 3 of 5 operations.
 [[nodiscard]] inline LiveRule batch_statistics(const SizedNode& at) {
   return {
       .operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
@@ -349,7 +349,7 @@ template <class IsWhole>
   return next == at.y().size() ? std::optional(axes) : std::nullopt;
 }
 
-/// Whether a reduction of zeros alone is 0: a sum, a maximum or a minimum, but not a position.
+/// Whether a reduction of zeros is 0: a sum, a maximum or a minimum, but not a position.
 [[nodiscard]] inline bool reduces_to_zero(const SizedNode& at) {
   return at.facts.demand == Demand::reduction && !at.node.op_type.starts_with("Arg") &&
          (at.facts.is(Trait::sums) || at.facts.is(Trait::picks));
