@@ -50,21 +50,28 @@ double raw_number(std::string_view raw, DataType type, std::size_t index) {
 
 namespace {
 
-void decode_raw(const std::string& raw, DataType type, std::size_t count, Literal& literal) {
-  for (std::size_t i = 0; i < count; ++i) switch (type) {
-      case DataType::f32:
-      case DataType::f64:
-      case DataType::f16:
-      case DataType::bf16: literal.floats.push_back(raw_number(raw, type, i)); break;
-      case DataType::i8: literal.ints.push_back(read_as<std::int8_t>(raw, i)); break;
-      case DataType::u8:
-      case DataType::boolean: literal.ints.push_back(read_as<std::uint8_t>(raw, i)); break;
-      case DataType::i16: literal.ints.push_back(read_as<std::int16_t>(raw, i)); break;
-      case DataType::u16: literal.ints.push_back(read_as<std::uint16_t>(raw, i)); break;
-      case DataType::i32: literal.ints.push_back(read_as<std::int32_t>(raw, i)); break;
-      case DataType::u32: literal.ints.push_back(read_as<std::uint32_t>(raw, i)); break;
-      default: literal.ints.push_back(read_as<std::int64_t>(raw, i));
-    }
+template <class T>
+void append_integers(std::string_view raw, std::size_t count, Literal& literal) {
+  for (std::size_t i = 0; i < count; ++i) literal.ints.push_back(static_cast<std::int64_t>(read_as<T>(raw, i)));
+}
+
+void decode_raw(std::string_view raw, DataType type, std::size_t count, Literal& literal) {
+  if (is_float(type)) {
+    literal.floats.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) literal.floats.push_back(raw_number(raw, type, i));
+    return;
+  }
+  literal.ints.reserve(count);
+  switch (type) {
+    case DataType::i8: return append_integers<std::int8_t>(raw, count, literal);
+    case DataType::u8:
+    case DataType::boolean: return append_integers<std::uint8_t>(raw, count, literal);
+    case DataType::i16: return append_integers<std::int16_t>(raw, count, literal);
+    case DataType::u16: return append_integers<std::uint16_t>(raw, count, literal);
+    case DataType::i32: return append_integers<std::int32_t>(raw, count, literal);
+    case DataType::u32: return append_integers<std::uint32_t>(raw, count, literal);
+    default: return append_integers<std::int64_t>(raw, count, literal);
+  }
 }
 
 void decode_fields(const onnx::TensorProto& tensor, DataType type, Literal& literal) {
