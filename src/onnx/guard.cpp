@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -84,6 +86,21 @@ void check_equation(const Node& node) {
   }
 }
 
+/// The library subtracts in the operands' type, divides and converts to an integer, whatever the numbers are.
+void check_range(std::span<const Value* const> inputs) {
+  const auto number = [&](std::size_t i) -> std::optional<double> {
+    if (i >= inputs.size() || inputs[i] == nullptr || !inputs[i]->literal) return std::nullopt;
+    const Literal& literal = *inputs[i]->literal;
+    if (literal.ints.size() + literal.floats.size() != 1) return std::nullopt;
+    return literal.ints.empty() ? literal.floats[0] : static_cast<double>(literal.ints[0]);
+  };
+  const auto start = number(0), limit = number(1), delta = number(2);
+  if (!start || !limit || !delta) return;
+  const double most = inputs[0]->type == DataType::i32 ? 0x1p31 : 0x1p62, steps = (*limit - *start) / *delta;
+  if (!(std::abs(*limit - *start) < most) || !(std::abs(steps) < 0x1p62))
+    throw InputError("start, limit and delta give no number of elements");
+}
+
 /// Checks the numbers of a constant setting: divisors are positive, and axes are within the rank of the first input.
 /// The length of a target shape is limited, because it is the rank of the result.
 void check_setting(InputRole role, std::size_t i, std::span<const Value* const> inputs) {
@@ -120,6 +137,7 @@ void guard_node(const Node& node, const OperatorFacts& facts, std::span<const Va
   }
   if (!node.domain.empty()) return;  // an operator of the same name elsewhere has other inputs
   if (node.op_type == "Einsum") check_equation(node);
+  if (node.op_type == "Range") check_range(inputs);
   if (node.op_type == "Transpose") check_permutation(node, inputs);
   if (node.op_type == "Split" && node.attributes.contains("num_outputs"))  // a rule reads a size for each output
     check("attribute 'num_outputs'", node.attribute<std::int64_t>("num_outputs", 1), static_cast<std::int64_t>(outputs),

@@ -262,6 +262,10 @@ TEST_CASE("A broken graph is one line that names the node and what is wrong", "[
       {"a constant axis out of range",
        "g (float[2, 2] x) => (float[?] y) <int64[1] k = {9223372036854775807}> { [r] y = CumSum(x, k) }",
        {"node 'r' (CumSum)", "input 1 holds 9223372036854775807, expected -2 to 1"}},
+      {"a Range that is longer than an integer tells",
+       "g (float[4] x) => (int64[?] y) <int64 a = {-9223372036854775808}, int64 b = {9}, int64 c = {1}> "
+       "{ [r] y = Range(a, b, c) }",
+       {"node 'r' (Range)", "no number of elements"}},
       {"an Einsum of four dots",
        "g (float[2] x) => (float[?] y) { [r] y = Einsum <equation = \"....\"> (x) }",
        {"node 'r' (Einsum)", "'equation' has '.' at place 3"}},
