@@ -11,6 +11,7 @@
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/composed_attention.hpp>
+#include <benanza/model/counted_layers.hpp>
 #include <benanza/model/quantization.hpp>
 #include <benanza/model/retype.hpp>
 #include <benanza/model/suite.hpp>
@@ -29,8 +30,5 @@
 #include <benanza/results/measuring_time.hpp>
 #include <benanza/results/result_check.hpp>
 #include <benanza/results/result_merge.hpp>
-#include <benanza/results/results2019.hpp>
-#include <benanza/results/totals2019.hpp>
 #include <benanza/results/whole_file.hpp>
-#include <benanza/rules2019/rules2019.hpp>
 #include <benanza/version.hpp>

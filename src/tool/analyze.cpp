@@ -11,7 +11,7 @@
 #include "validators.hpp"
 #include <benanza/bounds/make_sweeps.hpp>
 #include <benanza/detail/shell_word.hpp>
-#include <benanza/rules2019/rules2019.hpp>
+#include <benanza/original2019/rules.hpp>
 #include <benanza/session/backends.hpp>
 
 #include <CLI/CLI.hpp>
@@ -38,11 +38,11 @@ struct AnalyzeCommand {
 };
 
 /// By the accounting of the original Benanza, from its databases or tables.
-BoundReport report_2019(const AnalyzeCommand& options) {
-  const Results2019 results = load_results_2019(options.results, options.device);
+BoundReport report_of_2019(const AnalyzeCommand& options) {
+  const original2019::Results results = load_results_2019(options.results, options.device);
   BoundReport report{.machine = {.device = results.device}, .backends = results.backends, .warnings = results.warnings};
   for (const auto& graph : load_graphs(options.models, options.output.quiet)) {
-    auto [analysis, warnings] = analyze_2019(graph, results);
+    auto [analysis, warnings] = original2019::analyze(graph, results);
     report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
     report.models.push_back(std::move(analysis));
   }
@@ -86,7 +86,7 @@ int run(const AnalyzeCommand& options) {
   const BoundReport report = !options.machine.empty()
                                  ? declared_report(options.machine, options.models, options.output.quiet)
                              : options.rules.empty() ? stored_report(options)
-                                                     : report_2019(options);
+                                                     : report_of_2019(options);
   const bool is_complete = std::none_of(report.models.begin(), report.models.end(), [&](const auto& model) {
     return model.partial() || model.analytic || (model.provisional() && !options.take_provisional);
   });

@@ -13,9 +13,9 @@
 #include <benanza/detail/duration.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/retype.hpp>
+#include <benanza/original2019/rules.hpp>
 #include <benanza/profile/engine_profile.hpp>
 #include <benanza/report/gap_report.hpp>
-#include <benanza/rules2019/rules2019.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/training/derive_training.hpp>
 #include <benanza/training/layer_phases.hpp>
@@ -156,11 +156,11 @@ ModelOptions sized_by(const GapCommand& options, const EngineProfile& profile) {
 /// By the accounting of the original Benanza. Its database holds single calls, each with its launch, which shows totals
 /// and algorithms, but not what a layer costs between others.
 void compare_2019(const GapCommand& options, GapReport& report) {
-  const Results2019 results = load_results_2019(options.results, options.device);
+  const original2019::Results results = load_results_2019(options.results, options.device);
   const Graph graph = the_one(load_graphs(sized_by(options, report.profile), options.output.quiet));
-  auto [analysis, warnings] = analyze_2019(graph, results);
-  const AlgorithmFindings2019 found = find_slower_algorithms(report.profile.calls, results);
-  const GapOptions gap_options{.rung = rung_of(options.rung), .algorithms = choices_of(found, analysis)};
+  auto [analysis, warnings] = original2019::analyze(graph, results);
+  const original2019::AlgorithmFindings found = original2019::find_slower_algorithms(report.profile.calls, results);
+  const GapOptions gap_options{.rung = rung_of(options.rung), .algorithms = original2019::choices_of(found, analysis)};
   report.bound = {.machine = {.device = results.device},
                   .backends = results.backends,
                   .models = {std::move(analysis)},

@@ -5,8 +5,8 @@
 #include "stored.hpp"
 #include <benanza/detail/saturated.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/original2019/rules.hpp>
 #include <benanza/results/measuring_time.hpp>
-#include <benanza/rules2019/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -29,11 +29,11 @@ struct CountedModel {
 /// How layers are counted, and what they cost.
 struct Counting {
   bool of_2019 = false, fused = false;
-  std::optional<Results2019> results2019{};
+  std::optional<original2019::Results> results2019{};
   std::map<std::string, Seconds> times{};  ///< by signature
 
   [[nodiscard]] CountedLayers operator()(const Graph& graph) const {
-    if (of_2019) return count_layers_2019(graph, results2019 ? &*results2019 : nullptr);
+    if (of_2019) return original2019::count_layers(graph, results2019 ? &*results2019 : nullptr);
     const ModelLayers model = both_forms(graph);
     CountedLayers layers;
     for (const auto& at : (fused ? model.fused : model.single).layers) {

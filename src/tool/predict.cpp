@@ -3,14 +3,14 @@
 #include "analyze_model.hpp"
 #include "commands.hpp"
 #include "models.hpp"
+#include "original2019/prediction.hpp"
 #include "output.hpp"
-#include "predict2019.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
+#include <benanza/original2019/rules.hpp>
 #include <benanza/predict/make_prediction.hpp>
 #include <benanza/report/predict_report.hpp>
 #include <benanza/results/device_record.hpp>
-#include <benanza/rules2019/rules2019.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -124,7 +124,10 @@ std::vector<PredictionTarget> targets_of(const PredictCommand& options) {
                           ? measured_target(name, options)
                           : PredictionTarget{.record = read_device_record(name)});
   if (options.rules.empty()) add_rows(targets, options);
-  else if (!options.target_results.empty()) add_rows_2019(targets, options.models, options.target_results);
+  else if (!options.target_results.empty()) {
+    const std::vector<Graph> graphs = load_graphs(options.models, true);
+    original2019::add_rows(targets, graphs, files_of(options.target_results));
+  }
   if (!options.prices.empty())
     for (std::size_t i = 0; i < targets.size(); ++i) targets[i].price = options.prices[i];
   return targets;
@@ -170,8 +173,8 @@ Origin stored_origin(const PredictCommand& options) {
 }
 
 /// From databases or printed tables of 2019: each node on its own, since tables have no other form.
-Origin origin_2019(const PredictCommand& options) {
-  const Results2019 results = load_results_2019(options.from, options.device);
+Origin origin_of_2019(const PredictCommand& options) {
+  const original2019::Results results = load_results_2019(options.from, options.device);
   if (results.device.empty() && options.from_machine.empty())
     throw InputError("--from: the files do not say of which GPU they are; give its record with --from-machine FILE");
   Origin origin{.record = options.from_machine.empty() ? record_beside(results.device, options.to)
@@ -180,11 +183,11 @@ Origin origin_2019(const PredictCommand& options) {
                 .warnings = results.warnings};
   origin.name = origin.record.device;
   for (const auto& graph : load_graphs(options.models, options.output.quiet)) {
-    auto [analysis, warnings] = analyze_2019(graph, results);
+    auto [analysis, warnings] = original2019::analyze(graph, results);
     origin.warnings.insert(origin.warnings.end(), warnings.begin(), warnings.end());
     for (auto& row : analysis.rows)  // the algorithm is not known: any may have saved multiplications
       if (row.chosen) row.chosen->saves_multiplications = true;
-    add_rows_2019(origin.rows, analysis);
+    original2019::add_rows(origin.rows, analysis);
     origin.models.push_back(std::move(analysis));
   }
   if (!options.output.quiet)
@@ -198,7 +201,7 @@ int run(const PredictCommand& options) {
     throw UsageError(
         fmt::format("--price: {} prices for {} devices of --to", options.prices.size(), options.to.size()));
   std::vector<PredictionTarget> targets = targets_of(options);
-  const Origin origin = options.rules.empty() ? stored_origin(options) : origin_2019(options);
+  const Origin origin = options.rules.empty() ? stored_origin(options) : origin_of_2019(options);
   for (auto& target : targets) target.ratios = ratios_of(origin.rows, target.rows);
   PredictReport report{.warnings = origin.warnings};
   for (const auto& analysis : origin.models) {

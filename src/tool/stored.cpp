@@ -88,10 +88,10 @@ std::vector<StoredResults> load_all_results(const std::vector<std::string>& name
   return all;
 }
 
-Results2019 load_results_2019(const std::vector<std::string>& names, const std::string& device) {
+original2019::Results load_results_2019(const std::vector<std::string>& names, const std::string& device) {
   const auto files = files_of(names);
   if (files.empty()) throw InputError("--results: the files hold no results");
-  return read_results_2019(files, device);
+  return original2019::read_results(files, device);
 }
 
 void warn_of_faults(const ResultDatabase& results) {

@@ -2,9 +2,9 @@
 // Stored results instead of measurements: `--results FILE`.
 #pragma once
 
+#include <benanza/original2019/results.hpp>
 #include <benanza/report/report.hpp>
 #include <benanza/results/results.hpp>
-#include <benanza/results/results2019.hpp>
 
 #include <filesystem>
 #include <string>
@@ -37,9 +37,9 @@ void add_machine_choice(CLI::App& app, MachineChoice& choice, const std::string&
 /// of a folder, and for results of no machine.
 [[nodiscard]] std::vector<StoredResults> load_all_results(const std::vector<std::string>& names,
                                                           const std::vector<std::string>& backends);
-/// From files and folders of 2019, for `--rules 2019`. Throws InputError as `read_results_2019` does, and if there are
-/// none.
-[[nodiscard]] Results2019 load_results_2019(const std::vector<std::string>& names, const std::string& device);
+/// From files and folders of 2019, for `--rules 2019`. Throws InputError as `original2019::read_results` does, and if
+/// there are none.
+[[nodiscard]] original2019::Results load_results_2019(const std::vector<std::string>& names, const std::string& device);
 
 /// One line for each file that was not read, and for each file from which rows were left out because they cannot be
 /// true.

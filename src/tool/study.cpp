@@ -3,17 +3,18 @@
 #include "analyze_model.hpp"
 #include "commands.hpp"
 #include "models.hpp"
+#include "original2019/run_latencies.hpp"
 #include "output.hpp"
 #include "stored.hpp"
 #include "study/account.hpp"
 #include "study/device_names.hpp"
-#include "study_profiles.hpp"
+#include "study/run_latencies.hpp"
 #include <benanza/model/retype.hpp>
+#include <benanza/original2019/rules.hpp>
+#include <benanza/original2019/study.hpp>
 #include <benanza/report/study_report.hpp>
-#include <benanza/rules2019/rules2019.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/study/make_study.hpp>
-#include <benanza/study/study2019.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -80,58 +81,38 @@ Names names_of(const std::vector<std::filesystem::path>& files) {
 }
 
 /// The paper's count of layers, with the times of the first table or database that has them.
-std::map<std::string, CountedLayers> counted_layers(const StudyCommand& options, const Data2019& data) {
+std::map<std::string, CountedLayers> counted_layers(const StudyCommand& options, const original2019::Data& data) {
   ModelOptions models = options.models;
   models.batches.clear();
   models.executable = true;
-  // The paper's figures are those of the V100.
-  const auto rank = [](const Results2019& table) {
-    const bool first =
-        std::any_of(table.printed.begin(), table.printed.end(), [](const auto& row) { return row.batch == 1; });
-    return first ? (table.device.find("V100") != std::string::npos ? 0 : 1) : 2;
-  };
-  auto table = std::min_element(data.tables.begin(), data.tables.end(),
-                                [&rank](const auto& a, const auto& b) { return rank(a) < rank(b); });
-  if (table != data.tables.end() && rank(*table) == 2) table = data.tables.end();
-  const Names timed = [&] {
-    Names names;
-    if (table != data.tables.end())
-      for (const auto& row : table->printed) names.insert(row.model);
-    return names;
-  }();
+  const original2019::Results* table = data.table_of_paper();
+  Names timed;
+  if (table)
+    for (const auto& row : table->printed) timed.insert(row.model);
   std::map<std::string, CountedLayers> counted;
   for (auto& [name, layers] : from_each_graph(models, true, [&](Graph&& graph) {
-         return std::pair(graph.name, count_layers_2019(graph, timed.contains(graph.name) ? &*table : nullptr));
+         return std::pair(graph.name, original2019::count_layers(graph, timed.contains(graph.name) ? table : nullptr));
        }))
     counted[name] = std::move(layers);
   return counted;
 }
 
-Names devices_of(const Data2019& data) {
-  Names devices;
-  for (const auto* list : {&data.databases, &data.tables})
-    for (const auto& results : *list) devices.insert(device_name(results.device));
-  for (const auto& total : data.totals) devices.insert(device_name(total.device));
-  for (const auto& table : data.printed) devices.insert(device_name(table.is.device));
-  return devices;
-}
-
-Study study_2019(const StudyCommand& options, const Names& names) {
-  Data2019 data = read_data_2019(options.results);
+Study study_of_2019(const StudyCommand& options, const Names& names) {
+  original2019::Data data = original2019::read_data(options.results);
   Material material;
   material.notes = data.warnings;
   std::vector<StudyLatency> profiled;
   for (const auto& place : options.profiles) {
     const ProfileFolder folder = read_profile_folder(place, names);
     material.notes.insert(material.notes.end(), folder.notes.begin(), folder.notes.end());
-    add_printed_tables(folder, devices_of(data), data, material.notes);
-    const auto made = latencies_2019(folder, data, material.notes);
+    original2019::add_printed_tables(folder, data, material.notes);
+    const auto made = original2019::latencies_of(folder, data, material.notes);
     profiled.insert(profiled.end(), made.begin(), made.end());
   }
   for (const auto& file : options.latencies) add_latencies(read_latencies(file), names, material);
   add_latencies(data.latencies, names, material);
   material.latencies.insert(material.latencies.end(), profiled.begin(), profiled.end());
-  material.accounts = accounts_of_totals(data, names);
+  material.accounts = original2019::accounts_of_totals(data, names);
 
   const auto is_wanted = [&](std::int64_t batch) {
     const auto& given = options.models.batches;
@@ -147,7 +128,7 @@ Study study_2019(const StudyCommand& options, const Names& names) {
     at_batch.batches = {batch};
     const auto made = from_each_graph(at_batch, true, [&](Graph&& graph) {
       std::pair<std::vector<StudyAccount>, std::vector<std::string>> one;
-      if (data.has_rows(graph.name, batch)) one.first = accounts_of_rows(data, graph, one.second);
+      if (data.has_rows(graph.name, batch)) one.first = original2019::accounts_of_rows(data, graph, one.second);
       return one;
     });
     for (const auto& [accounts, warnings] : made) {
@@ -158,9 +139,9 @@ Study study_2019(const StudyCommand& options, const Names& names) {
   std::erase_if(material.accounts, [&](const auto& account) { return !is_wanted(account.batch); });
   std::erase_if(material.latencies, [&](const auto& latency) { return !is_wanted(latency.batch); });
   Study study = make_study(std::move(material.accounts), std::move(material.latencies));
-  study.claims = claims_2019(study, counted_layers(options, data));
+  study.claims = original2019::check_claims(study, counted_layers(options, data));
   study.notes.insert(study.notes.end(), material.notes.begin(), material.notes.end());
-  const auto differing = notes_2019(study);
+  const auto differing = original2019::differing_totals(study);
   study.notes.insert(study.notes.end(), differing.begin(), differing.end());
   if (!defects.empty())
     study.notes.push_back(
@@ -223,7 +204,7 @@ int run(const StudyCommand& options) {
   check_writable(options.output);
   if (options.results.empty()) throw UsageError("give --results: what the bounds are made of");
   const Names names = names_of(options.models.files());
-  const Study study = options.rules.empty() ? study_of_results(options, names) : study_2019(options, names);
+  const Study study = options.rules.empty() ? study_of_results(options, names) : study_of_2019(options, names);
   if (study.rows.empty())
     throw InputError("nothing to study: the results have none of the " + std::to_string(names.size()) + " models");
   emit(study, options.output);

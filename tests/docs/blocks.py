@@ -186,7 +186,7 @@ class Blocks:
 
     def picture(self, lines):
         drawn = set(re.findall(r"[a-z0-9]+", "\n".join(lines)))
-        beside = {"umbrella", "rules2019", "tool"}
+        beside = {"umbrella", "original2019", "tool"}
         yield from (f"does not name {room}" for room in self.structure().ROOMS if room not in drawn | beside)
 
     def measured(self, lines, *command):

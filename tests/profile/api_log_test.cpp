@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 #include "support/data2019.hpp"
 #include "support/results_support.hpp"
-#include <benanza/rules2019/rules2019.hpp>
+#include <benanza/original2019/rules.hpp>
 
 #include <algorithm>
 #include <map>
@@ -83,7 +83,7 @@ TEST_CASE("A cuDNN log of two passes on two threads gives the calls of one") {
 // give eight or 2.75.
 TEST_CASE("The log's convolutions against the database: six ran slower than the best, by up to 7 %") {
   const auto made = read(data2019::file("mxnet_b32_ResNet050-v1.cudnn.log.gz"));
-  const auto found = find_slower_algorithms(made.calls, data2019::results("resnet50_v100_b32.json.gz"));
+  const auto found = original2019::find_slower_algorithms(made.calls, data2019::results("resnet50_v100_b32.json.gz"));
   CHECK(found.compared == 53);
   CHECK(found.not_compared.empty());
   REQUIRE(found.slower.size() == 2);

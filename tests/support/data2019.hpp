@@ -4,7 +4,7 @@
 #pragma once
 
 #include <benanza/onnx.hpp>
-#include <benanza/results/results2019.hpp>
+#include <benanza/original2019/results.hpp>
 
 #include <filesystem>
 #include <string>
@@ -19,9 +19,9 @@ inline benanza::Graph model(const std::string& name, std::int64_t batch = 1) {
   if (batch != 1) options.batch = batch;
   return benanza::import_onnx(std::filesystem::path(BENANZA_MODELS) / "zoo2019" / (name + ".onnx"), options);
 }
-inline benanza::Results2019 results(const std::string& name, const std::string& device = {}) {
+inline benanza::original2019::Results results(const std::string& name, const std::string& device = {}) {
   const std::filesystem::path path = file(name);
-  return benanza::read_results_2019({&path, 1}, device);
+  return benanza::original2019::read_results({&path, 1}, device);
 }
 
 }  // namespace data2019

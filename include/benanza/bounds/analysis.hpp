@@ -152,7 +152,7 @@ struct Analysis {
   /// What the model floor would be if only direct algorithms existed. Not a rung: plans that save multiplications go
   /// below it. Empty if there is no model floor.
   std::optional<Seconds> direct_floor{};
-  /// Totals by other accounting, for comparison with published ones (rules2019.hpp); none of them is a bound.
+  /// Totals by other accounting, for comparison with published ones (original2019/rules.hpp); none of them is a bound.
   std::map<std::string, Seconds> reference{};
   std::vector<LayerRow> rows{};  ///< by form, then by share of time: the partition of the expected figure
   /// Rows of the fused form that the bound counts, if the expected figure counts other calls.

@@ -308,7 +308,7 @@ struct GapOptions {
   Commands commands{};
   /// The same model in other types, as returned by `retype` and `analyze`: for Gap::types.
   std::vector<Analysis> other_types{};
-  /// For Gap::algorithms, if the rows of the analysis do not give them (rules2019.hpp).
+  /// For Gap::algorithms, if the rows of the analysis do not give them (original2019/rules.hpp).
   std::optional<std::vector<AlgorithmChoice>> algorithms{};
 };
 

@@ -5,16 +5,16 @@
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/op/ops.hpp>
-#include <benanza/results/results2019.hpp>
+#include <benanza/original2019/results.hpp>
 
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-namespace benanza::rules2019 {
+namespace benanza::original2019 {
 
-struct LayerTime2019 {
+struct LayerTime {
   Status status = Status::missing;
   std::string reason{};     ///< why it is missing
   std::string backend{};    ///< cudnn, cublas
@@ -24,25 +24,25 @@ struct LayerTime2019 {
   std::set<std::string> defects{};   ///< data defects that affect this node
 };
 
-[[nodiscard]] bool is_free_2019(const Node& node, const Layer& layer);
+[[nodiscard]] bool is_free(const Node& node, const Layer& layer);
 
 /// The time of a node from the calls of a database. Each node is separate; nothing is fused.
-[[nodiscard]] LayerTime2019 layer_time_2019(const Node& node, const Graph& graph, const Results2019& results);
+[[nodiscard]] LayerTime layer_time(const Node& node, const Graph& graph, const Results& results);
 
 /// Time of a convolution with constant bias as one call with the activation that follows (an ONNX operator type, or
 /// empty for none); empty if no such call was timed.
-[[nodiscard]] std::optional<LayerTime2019> fused_time_2019(const Node& node, const Graph& graph,
-                                                           const Results2019& results, const std::string& activation);
+[[nodiscard]] std::optional<LayerTime> fused_time(const Node& node, const Graph& graph, const Results& results,
+                                                  const std::string& activation);
 
 /// Times from the rows of a printed table, one for each node of the graph, in order.
-[[nodiscard]] std::vector<LayerTime2019> printed_times_2019(const Graph& graph, const Results2019& results,
-                                                            std::vector<std::string>& warnings);
+[[nodiscard]] std::vector<LayerTime> printed_times(const Graph& graph, const Results& results,
+                                                   std::vector<std::string>& warnings);
 
 /// Whether the node has SAME in `auto_pad`.
 [[nodiscard]] bool asks_for_same_padding(const Node& node);
 /// Whether the node has padding, and it is the padding that SAME stands for, however it is written.
 [[nodiscard]] bool has_same_padding(const Node& node, const Graph& graph);
 /// Sizes of a matrix product. Empty if an operand does not have rank two.
-[[nodiscard]] std::optional<GemmCall2019> gemm_call_2019(const Node& node, const Graph& graph);
+[[nodiscard]] std::optional<GemmCall> gemm_call(const Node& node, const Graph& graph);
 
-}  // namespace benanza::rules2019
+}  // namespace benanza::original2019

@@ -6,8 +6,8 @@
 #include "support/data2019.hpp"
 #include "support/results_support.hpp"
 #include <benanza/error.hpp>
+#include <benanza/original2019/study.hpp>
 #include <benanza/study/make_study.hpp>
-#include <benanza/study/study2019.hpp>
 
 #include <algorithm>
 
@@ -17,8 +17,8 @@ namespace {
 
 using results_support::Folder;
 
-const Data2019& published() {
-  static const Data2019 data = read_data_2019({data2019::file("study").string()});
+const original2019::Data& published() {
+  static const original2019::Data data = original2019::read_data({data2019::file("study").string()});
   return data;
 }
 
@@ -42,7 +42,7 @@ std::vector<StudyLatency> latencies() {
 }
 
 const Study& study() {
-  static const Study made = make_study(accounts_of_totals(published(), all_models()), latencies());
+  static const Study made = make_study(original2019::accounts_of_totals(published(), all_models()), latencies());
   return made;
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("Latencies of a run that failed are noted, and give no ratio") {
 }
 
 TEST_CASE("The paper's figures stand beside those of its data, and differ where they do") {
-  const auto claims = claims_2019(study(), {});
+  const auto claims = original2019::check_claims(study(), {});
   const auto found = [&](const std::string& part) {
     const auto at = std::find_if(claims.begin(), claims.end(),
                                  [&](const auto& claim) { return claim.what.find(part) != std::string::npos; });
@@ -129,10 +129,10 @@ TEST_CASE("The paper's figures stand beside those of its data, and differ where 
 
 TEST_CASE("A database of 2019 knows what cuDNN advised") {
   // The original's own total of the advised algorithms, from another run, is 36.539689 ms.
-  Data2019 data;
+  original2019::Data data;
   data.databases.push_back(data2019::results("resnet50_v100_b32.json.gz"));
   std::vector<std::string> warnings;
-  const auto accounts = accounts_of_rows(data, data2019::model("ResNet050-v1", 32), warnings);
+  const auto accounts = original2019::accounts_of_rows(data, data2019::model("ResNet050-v1", 32), warnings);
   REQUIRE(accounts.size() == 1);
   CHECK(accounts[0].source == "database");
   CHECK(rung_of(accounts[0].rungs, RungName::library)->value * 1e3 == Approx(33.624781));
@@ -143,9 +143,9 @@ TEST_CASE("A database of 2019 knows what cuDNN advised") {
 }
 
 TEST_CASE("A table of rows of several GPUs gives an account of each") {
-  const Data2019 data = read_data_2019({data2019::file("layers_b1.csv.gz").string()});
+  const original2019::Data data = original2019::read_data({data2019::file("layers_b1.csv.gz").string()});
   std::vector<std::string> warnings;
-  const auto accounts = accounts_of_rows(data, data2019::model("MNIST"), warnings);
+  const auto accounts = original2019::accounts_of_rows(data, data2019::model("MNIST"), warnings);
   REQUIRE(accounts.size() == 4);
   for (const auto& account : accounts)
     if (account.device == "Tesla_T4")  // the total that was printed for MNIST
@@ -153,13 +153,13 @@ TEST_CASE("A table of rows of several GPUs gives an account of each") {
 }
 
 TEST_CASE("The names of variants say what was totalled") {
-  const Total2019 one = variant_2019("serial_fused_nhwc_latency_float16");
+  const original2019::Total one = original2019::parse_variant("serial_fused_nhwc_latency_float16");
   CHECK((!one.parallel && one.fused && one.nhwc && one.type == DataType::f16));
-  const Total2019 other = variant_2019("7.6.4.38/latency_float16");
+  const original2019::Total other = original2019::parse_variant("7.6.4.38/latency_float16");
   CHECK(other.parallel);
   CHECK(other.source == "variants of cudnn 7.6.4.38");
-  CHECK(variant_2019("cudnn_advised_serial_latency").advised);
-  CHECK_THROWS_WITH(variant_2019("quick_latency"), Catch::Contains("quick_latency"));
+  CHECK(original2019::parse_variant("cudnn_advised_serial_latency").advised);
+  CHECK_THROWS_WITH(original2019::parse_variant("quick_latency"), Catch::Contains("quick_latency"));
 }
 
 TEST_CASE("Broken files of a study are refused with their place") {
@@ -181,14 +181,14 @@ TEST_CASE("Broken files of a study are refused with their place") {
   const auto path = folder.write("r.csv", broken.text);
   CHECK_THROWS_WITH(read_latencies(path.string()), Catch::Contains(broken.message) && Catch::Contains("r.csv"));
   const auto totals = folder.write("t.csv", "variant,gpu,b1\nquick,V100,1\n");
-  CHECK_THROWS_WITH(read_totals_2019(totals.string()), Catch::Contains("t.csv: line 2: 'quick'"));
+  CHECK_THROWS_WITH(original2019::read_totals(totals.string()), Catch::Contains("t.csv: line 2: 'quick'"));
   const auto no_batch = folder.write("b.csv", "gpu,batch,model,serial_total_published\nV100,none,MNIST,1\n");
-  CHECK_THROWS_WITH(read_totals_2019(no_batch.string()), Catch::Contains("b.csv: line 2: batch is 'none'"));
+  CHECK_THROWS_WITH(original2019::read_totals(no_batch.string()), Catch::Contains("b.csv: line 2: batch is 'none'"));
   const auto no_total = folder.write("n.csv", "gpu,batch,model,serial_total_published\nV100,1,MNIST,fast\n");
-  CHECK_THROWS_WITH(read_totals_2019(no_total.string()), Catch::Contains("serial_total_published is 'fast'"));
+  CHECK_THROWS_WITH(original2019::read_totals(no_total.string()), Catch::Contains("serial_total_published is 'fast'"));
   const auto table =
       folder.write("MNIST.csv", "LayerName,LayerType,BenchmarkName,RealTime(ms)\na,Conv,x,1\n,,Total,1\n");
-  CHECK_THROWS_WITH(read_data_2019({table.string()}), Catch::Contains("batchsize_32/Tesla_T4"));
+  CHECK_THROWS_WITH(original2019::read_data({table.string()}), Catch::Contains("batchsize_32/Tesla_T4"));
 }
 
 TEST_CASE("The folders of a printed table say which total it is") {
@@ -197,8 +197,8 @@ TEST_CASE("The folders of a printed table say which total it is") {
   std::filesystem::create_directories(in);
   std::ofstream(in / "MNIST.csv")
       << "LayerName,LayerType,BenchmarkName,RealTime(ms),Flops\na,Conv,x,1,2\n,,Total,3,2\n";
-  const Data2019 data = read_data_2019({in.parent_path().parent_path().string()});
-  const auto accounts = accounts_of_totals(data, {"MNIST"});
+  const original2019::Data data = original2019::read_data({in.parent_path().parent_path().string()});
+  const auto accounts = original2019::accounts_of_totals(data, {"MNIST"});
   REQUIRE(accounts.size() == 1);
   CHECK(accounts[0].batch == 32);
   CHECK(accounts[0].device == "Tesla_T4");
@@ -250,7 +250,7 @@ TEST_CASE("tables of 2019 may have their columns in any order, some missing, and
                              "3.0,MNIST,Quadro RTX 6000,32,2.0\n,MNIST,Jetson_Nano,1,8.0\n");
   std::ignore = folder.write("variants.csv", "b32,gpu,variant\n5.5,Jetson_Nano,resnet50_serial_fused_latency\n");
   std::ignore = folder.write("rows.csv", "time_ms,layer,model,batch,device\n0.5,Convolution28,MNIST,8,Jetson_Nano\n");
-  const Data2019 data = read_data_2019({folder.path.string()});
+  const original2019::Data data = original2019::read_data({folder.path.string()});
   CHECK(data.warnings.empty());
   REQUIRE(data.totals.size() == 4);
   CHECK(data.totals[0].device == "Quadro RTX 6000");

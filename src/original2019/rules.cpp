@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer_time2019.hpp"
+#include "layer_time.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/error.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/rules2019/rules2019.hpp>
+#include <benanza/original2019/rules.hpp>
 
 #include <algorithm>
 #include <map>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 namespace {
-
-using namespace rules2019;
 
 /// One form: the time of each occurrence, and the layer as which it counts.
 struct FormTimes {
   Form form = Form::single;
-  std::vector<LayerTime2019> times{};
+  std::vector<LayerTime> times{};
   std::vector<Layer> layers{};
   [[nodiscard]] std::vector<Seconds> seconds() const {
     std::vector<Seconds> result;
@@ -35,15 +33,15 @@ struct FormTimes {
   }
 };
 
-FormTimes single_form(const Graph& graph, const LayerGraph& layers, const Results2019& results,
+FormTimes single_form(const Graph& graph, const LayerGraph& layers, const Results& results,
                       std::vector<std::string>& warnings) {
   FormTimes form;
-  if (!results.printed.empty()) form.times = printed_times_2019(graph, results, warnings);
+  if (!results.printed.empty()) form.times = printed_times(graph, results, warnings);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     form.layers.push_back(layers.layers[i].layer);
     if (results.printed.empty()) form.times.push_back({});
-    if (is_free_2019(graph.nodes[i], form.layers[i])) form.times[i] = {.status = Status::free};
-    else if (results.printed.empty()) form.times[i] = layer_time_2019(graph.nodes[i], graph, results);
+    if (is_free(graph.nodes[i], form.layers[i])) form.times[i] = {.status = Status::free};
+    else if (results.printed.empty()) form.times[i] = layer_time(graph.nodes[i], graph, results);
   }
   return form;
 }
@@ -56,7 +54,7 @@ std::optional<ElementwiseFn> function_of(const std::string& op_type) {
 }
 
 /// A convolution with bias becomes one call if such a call was timed and is not slower than the calls that it replaces.
-FormTimes fused_form(const Graph& graph, const LayerGraph& layers, const Results2019& results, FormTimes form) {
+FormTimes fused_form(const Graph& graph, const LayerGraph& layers, const Results& results, FormTimes form) {
   form.form = Form::fused;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (graph.nodes[i].op_type != "Conv") continue;
@@ -66,7 +64,7 @@ FormTimes fused_form(const Graph& graph, const LayerGraph& layers, const Results
     const auto function = one_reader ? function_of(graph.nodes[next].op_type) : std::nullopt;
     const auto covers_known = [&](std::size_t at) { return form.times[at].status == Status::measured; };
     if (function && covers_known(next)) {
-      const auto fused = fused_time_2019(graph.nodes[i], graph, results, graph.nodes[next].op_type);
+      const auto fused = fused_time(graph.nodes[i], graph, results, graph.nodes[next].op_type);
       if (fused && (!covers_known(i) || fused->time <= form.times[i].time + form.times[next].time)) {
         form.times[i] = *fused;
         form.times[next] = {.status = Status::free};
@@ -74,7 +72,7 @@ FormTimes fused_form(const Graph& graph, const LayerGraph& layers, const Results
         continue;
       }
     }
-    const auto fused = fused_time_2019(graph.nodes[i], graph, results, "");
+    const auto fused = fused_time(graph.nodes[i], graph, results, "");
     if (fused && (!covers_known(i) || fused->time <= form.times[i].time)) form.times[i] = *fused;
   }
   return form;
@@ -104,7 +102,7 @@ Seconds advised_total(const FormTimes& form) {
   return sum;
 }
 
-Measurement measurement_of(const LayerTime2019& time, const std::string& signature) {
+Measurement measurement_of(const LayerTime& time, const std::string& signature) {
   return {.backend = time.backend,
           .algorithm = time.algorithm,
           .signature = signature,
@@ -120,7 +118,7 @@ void add_form(Analysis& analysis, const FormTimes& form, const LayerGraph& layer
   std::map<std::string, std::size_t> index;
   std::vector<std::size_t> row_of;
   for (std::size_t i = 0; i < form.times.size(); ++i) {
-    const LayerTime2019& time = form.times[i];
+    const LayerTime& time = form.times[i];
     const std::string signature = LayerSignature(form.layers[i]).text();
     const std::string key = signature + " " + time.algorithm + " " + std::to_string(time.time.value * 1e9) + " " +
                             std::to_string(static_cast<int>(time.status)) + time.reason;
@@ -196,7 +194,7 @@ void warn_of_defects(const FormTimes& form, const LayerGraph& layers, std::vecto
 
 }  // namespace
 
-Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
+Accounting analyze(const Graph& graph, const Results& results) {
   for (const auto& node : graph.nodes)
     if (!node.bodies.empty())
       throw InputError(graph.file + ": node '" + node.name + "' (" + node.op_type +
@@ -204,7 +202,7 @@ Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
   const ModelLayers model = make_model_layers(graph);
   const LayerGraph& layers = model.single;
   // The results that do not depend on times: sizes of the model, its FLOPs and bytes.
-  Analysis2019 result{.analysis = analyze(model, {}, {.threads = 1, .analytic = true})};
+  Accounting result{.analysis = benanza::analyze(model, {}, {.threads = 1, .analytic = true})};
   Analysis& analysis = result.analysis;
   analysis.analytic = false;
   analysis.rows.clear();
@@ -247,4 +245,4 @@ Analysis2019 analyze_2019(const Graph& graph, const Results2019& results) {
   return result;
 }
 
-}  // namespace benanza
+}  // namespace benanza::original2019

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "results2019.hpp"
+#include "read.hpp"
+
 #include <benanza/error.hpp>
 #include <benanza/results/csv_table.hpp>
 #include <benanza/results/whole_file.hpp>
 
 #include <algorithm>
 
-namespace benanza {
+namespace benanza::original2019 {
 
-namespace results {
-
-void settle_device_2019(Results2019& results, const std::string& device, const std::string& where) {
+void settle_device(Results& results, const std::string& device, const std::string& where) {
   if (device.empty()) return;
   if (!results.device.empty() && results.device != device)
     throw InputError(where + ": of '" + device + "', but what came before is of '" + results.device +
@@ -18,18 +17,15 @@ void settle_device_2019(Results2019& results, const std::string& device, const s
   results.device = device;
 }
 
-}  // namespace results
-
-Results2019 read_results_2019(std::span<const std::filesystem::path> files, const std::string& device) {
-  using namespace results;
-  Results2019 results;
+Results read_results(std::span<const std::filesystem::path> files, const std::string& device) {
+  Results results;
   for (const auto& path : files) {
     const std::string file = path.string();
-    const std::string text = read_whole(path, padding_2019);
+    const std::string text = read_whole(path, text_padding);
     const auto first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) throw InputError(file + ": empty, expected a database or a table of 2019");
-    if (text[first] == '{') add_database_2019(file, text, results);
-    else add_table_2019(file, text, device, results);
+    if (text[first] == '{') add_database(file, text, results);
+    else add_table(file, text, device, results);
     results.files.push_back(file);
   }
   if (!results.printed.empty() && !(results.calls.empty() && results.failed.empty()))
@@ -39,14 +35,14 @@ Results2019 read_results_2019(std::span<const std::filesystem::path> files, cons
   if (!device.empty() && !results.device.empty() && results.device != device)
     throw InputError(results.files.front() + ": of '" + results.device + "', but '" + device + "' is asked for");
   for (auto& [key, calls] : results.calls) {
-    std::stable_sort(calls.begin(), calls.end(), [](const Call2019& a, const Call2019& b) { return a.time < b.time; });
+    std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) { return a.time < b.time; });
     results.failed.erase(key);
   }
   return results;
 }
 
-std::vector<std::string> devices_2019(const std::filesystem::path& file) {
-  const std::string text = read_whole(file, results::padding_2019);
+std::vector<std::string> devices_in(const std::filesystem::path& file) {
+  const std::string text = read_whole(file, text_padding);
   const auto first = text.find_first_not_of(" \t\r\n");
   std::vector<std::string> devices;
   const auto add = [&devices](const std::string& device) {
@@ -54,14 +50,14 @@ std::vector<std::string> devices_2019(const std::filesystem::path& file) {
       devices.push_back(device);
   };
   if (first != std::string::npos && text[first] == '{') {
-    Results2019 results;
-    results::add_database_2019(file.string(), text, results);
+    Results results;
+    add_database(file.string(), text, results);
     add(results.device);
   } else {
-    results::CsvTable table(file.string(), text);
-    while (table.next()) add(results::device_of(table));
+    benanza::results::CsvTable table(file.string(), text);
+    while (table.next()) add(benanza::results::device_of(table));
   }
   return devices;
 }
 
-}  // namespace benanza
+}  // namespace benanza::original2019

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "predict2019.hpp"
+#include "prediction.hpp"
 
-#include "stored.hpp"
 #include <benanza/error.hpp>
-#include <benanza/rules2019/rules2019.hpp>
+#include <benanza/original2019/results.hpp>
+#include <benanza/original2019/rules.hpp>
 
 #include <algorithm>
+#include <string>
 
-namespace benanza::tool {
+namespace benanza::original2019 {
 
-void add_rows_2019(FastestRows& rows, const Analysis& analysis) {
+void add_rows(FastestRows& rows, const Analysis& analysis) {
   for (const auto& row : analysis.rows) {
     if (row.form != Form::single || !row.chosen) continue;
     const auto [at, added] = rows.try_emplace(row.signature, *row.chosen);
@@ -17,13 +18,12 @@ void add_rows_2019(FastestRows& rows, const Analysis& analysis) {
   }
 }
 
-void add_rows_2019(std::vector<PredictionTarget>& targets, const ModelOptions& models,
-                   const std::vector<std::string>& files) {
-  const std::vector<Graph> graphs = load_graphs(models, true);
+void add_rows(std::vector<PredictionTarget>& targets, std::span<const Graph> graphs,
+              std::span<const std::filesystem::path> files) {
   std::string found;
   bool used = false;
-  for (const auto& file : files_of(files)) {
-    std::vector<std::string> devices = devices_2019(file);
+  for (const auto& file : files) {
+    std::vector<std::string> devices = devices_in(file);
     if (devices.empty() && targets.size() > 1)
       throw InputError(file.string() + ": it does not say of which GPU it is, and --to names several");
     if (devices.empty()) devices.emplace_back();
@@ -33,9 +33,9 @@ void add_rows_2019(std::vector<PredictionTarget>& targets, const ModelOptions& m
         return device.empty() || one.record.is_called(device);
       });
       if (target == targets.end()) continue;
-      const Results2019 results = load_results_2019({file.string()}, device);
+      const Results results = read_results({&file, 1}, device);
       for (const auto& graph : graphs) try {
-          add_rows_2019(target->rows, analyze_2019(graph, results).analysis);
+          add_rows(target->rows, analyze(graph, results).analysis);
         } catch (const InputError&) {  // a table may contain only some of the models
           continue;
         }
@@ -47,4 +47,4 @@ void add_rows_2019(std::vector<PredictionTarget>& targets, const ModelOptions& m
                      ", which none of --to is called");
 }
 
-}  // namespace benanza::tool
+}  // namespace benanza::original2019

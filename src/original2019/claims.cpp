@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the claims of the paper of 2020 (Li, Dakkak, Xiong, Hwu: Benanza; IPDPS 2020) with its own data.
+#include <benanza/original2019/study.hpp>
 #include <benanza/study/make_study.hpp>
-#include <benanza/study/study2019.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <set>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 namespace {
 
@@ -127,7 +127,7 @@ void add_counts(const std::map<std::string, CountedLayers>& layers, std::vector<
 
 }  // namespace
 
-std::vector<StudyClaim> claims_2019(const Study& study, const std::map<std::string, CountedLayers>& layers) {
+std::vector<StudyClaim> check_claims(const Study& study, const std::map<std::string, CountedLayers>& layers) {
   std::vector<StudyClaim> claims;
   add_ratios(study, claims);
   add_advice(study, claims);
@@ -137,4 +137,4 @@ std::vector<StudyClaim> claims_2019(const Study& study, const std::map<std::stri
   return claims;
 }
 
-}  // namespace benanza
+}  // namespace benanza::original2019

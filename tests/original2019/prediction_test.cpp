@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accuracy of predictions, on the layer times of four GPUs that the original Benanza published. Expected values:
 // recomputed from the published tables by a script in another language, and the limits that the methods have to keep.
+#include "devices.hpp"
 #include "support/catch.hpp"
-#include "support/devices2019.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/predict/detail/spread.hpp>
 

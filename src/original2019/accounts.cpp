@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "account.hpp"
+#include "study/account.hpp"
 #include <benanza/model/retype.hpp>
-#include <benanza/rules2019/rules2019.hpp>
+#include <benanza/original2019/rules.hpp>
+#include <benanza/original2019/study.hpp>
 #include <benanza/study/make_study.hpp>
-#include <benanza/study/study2019.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <tuple>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 namespace {
 
-RungName rung_of(const Total2019& total) {
+RungName rung_of(const Total& total) {
   if (total.fused) return total.parallel ? RungName::library_fused_parallel : RungName::library_fused;
   return total.parallel ? RungName::library_parallel : RungName::library;
 }
 
 /// Adds a total to its account. A padded one is of another model and is not counted.
-void add(StudyAccount& account, const Total2019& total) {
+void add(StudyAccount& account, const Total& total) {
   account.missing = std::max(account.missing, total.missing);
   if (total.padded) return;
   if (total.advised) {
@@ -36,12 +36,12 @@ void add(StudyAccount& account, const Total2019& total) {
 
 class Totals {
  public:
-  void add(const Total2019& total, int order) {
+  void add(const Total& total, int order) {
     const auto [at, added] =
         places_.try_emplace({order, total.source, total.device, total.model, total.batch}, accounts_.size());
     if (added)
       accounts_.push_back({.model = total.model, .device = total.device, .batch = total.batch, .source = total.source});
-    benanza::add(accounts_[at->second], total);
+    original2019::add(accounts_[at->second], total);
   }
   [[nodiscard]] std::vector<StudyAccount> take() { return std::move(accounts_); }
 
@@ -50,15 +50,15 @@ class Totals {
   std::vector<StudyAccount> accounts_{};
 };
 
-bool has_type(const Results2019& results, DataType type) {
+bool has_type(const Results& results, DataType type) {
   const std::string part = "/" + std::string(name(type)) + "/";
   return std::any_of(results.calls.begin(), results.calls.end(),
                      [&part](const auto& call) { return call.first.find(part) != std::string::npos; });
 }
 
-std::optional<StudyAccount> account_of(const Graph& graph, const Results2019& results, const std::string& source,
+std::optional<StudyAccount> account_of(const Graph& graph, const Results& results, const std::string& source,
                                        std::vector<std::string>& warnings) {
-  Analysis2019 made = analyze_2019(graph, results);
+  Accounting made = analyze(graph, results);
   const Analysis& analysis = made.analysis;
   const auto missing = static_cast<std::int64_t>(analysis.missing.size());
   if (!analysis[RungName::library].bound || missing * 2 > analysis.layers) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<StudyAccount> account_of(const Graph& graph, const Results2019& re
   if (const auto advised = analysis.reference.find("library_advised"); advised != analysis.reference.end())
     account.advised = advised->second;
   if (has_type(results, DataType::f16)) {
-    const Analysis2019 narrow = analyze_2019(retype(graph, DataType::f16), results);
+    const Accounting narrow = analyze(retype(graph, DataType::f16), results);
     if (narrow.analysis.missing.size() <= analysis.missing.size())
       account.in_types[DataType::f16] = bounds_of(narrow.analysis);
   }
@@ -87,7 +87,7 @@ std::string milliseconds_text(Seconds time) {
 
 }  // namespace
 
-std::vector<StudyAccount> accounts_of_totals(const Data2019& data, const std::set<std::string>& models) {
+std::vector<StudyAccount> accounts_of_totals(const Data& data, const std::set<std::string>& models) {
   Totals totals;
   for (const auto& total : data.totals)
     if (models.contains(total.model) && total.source == "totals") totals.add(total, 0);
@@ -98,10 +98,9 @@ std::vector<StudyAccount> accounts_of_totals(const Data2019& data, const std::se
   return totals.take();
 }
 
-std::vector<StudyAccount> accounts_of_rows(const Data2019& data, const Graph& graph,
-                                           std::vector<std::string>& warnings) {
+std::vector<StudyAccount> accounts_of_rows(const Data& data, const Graph& graph, std::vector<std::string>& warnings) {
   std::vector<StudyAccount> accounts;
-  const auto add = [&](const Results2019& results, const char* source) {
+  const auto add = [&](const Results& results, const char* source) {
     if (auto account = account_of(graph, results, source, warnings)) accounts.push_back(std::move(*account));
   };
   for (const auto& database : data.databases)
@@ -112,14 +111,14 @@ std::vector<StudyAccount> accounts_of_rows(const Data2019& data, const Graph& gr
         }))
       add(table, "rows");
   for (const auto& table : data.printed) {
-    const Total2019& is = table.is;
+    const Total& is = table.is;
     const bool plain = !is.fused && !is.advised && !is.nhwc && !is.padded && is.type == DataType::f32 && is.parallel;
     if (plain && is.model == graph.name && is.batch == graph.batch) add(table.rows, "printed rows");
   }
   return accounts;
 }
 
-std::vector<std::string> notes_2019(const Study& study) {
+std::vector<std::string> differing_totals(const Study& study) {
   constexpr double printed_digits = 1e-4;
   std::vector<std::string> notes;
   std::vector<std::string> lower;  // parallel totals without the last layer's own time
@@ -152,4 +151,4 @@ std::vector<std::string> notes_2019(const Study& study) {
   return notes;
 }
 
-}  // namespace benanza
+}  // namespace benanza::original2019

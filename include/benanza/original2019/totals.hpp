@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 /// One printed total.
-struct Total2019 {
+struct Total {
   std::string device{}, model{};
   std::int64_t batch = 1;
   std::string source{};   ///< what was printed together: `totals`, `variants`, `variants of cudnn 7.6.4.38`
@@ -28,14 +28,14 @@ struct Total2019 {
 
 /// Parses a variant's name, as the original's folders are called: `serial_fused_nhwc_latency_float16`,
 /// `resnet50_latency`, `7.6.4.38/latency_float16`, `cudnn_advised_serial_latency`. Throws InputError for another name.
-[[nodiscard]] Total2019 variant_2019(std::string_view name);
+[[nodiscard]] Total parse_variant(std::string_view name);
 
 /// Whether the first line of a file is the header of a table of totals.
-[[nodiscard]] bool has_totals_2019(std::string_view head);
+[[nodiscard]] bool has_totals(std::string_view head);
 
 /// Reads a table of totals by model (`gpu,batch,model,serial_total_published,...`) or by variant of ResNet50-v1
 /// (`variant,gpu,b1,b2,...`), with columns in any order. Cells and columns of totals may be missing. Throws InputError
 /// with file and line.
-[[nodiscard]] std::vector<Total2019> read_totals_2019(const std::string& file);
+[[nodiscard]] std::vector<Total> read_totals(const std::string& file);
 
-}  // namespace benanza
+}  // namespace benanza::original2019

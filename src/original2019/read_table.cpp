@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of 2019: the original's output for one model (`LayerName,LayerType,BenchmarkName,RealTime(ms),Theoretical
 // Flops`, whose last row is the total), and the same rows for many models (`gpu,batch,model,layer,kind,time_ms,flops`).
-#include "results2019.hpp"
+#include "read.hpp"
 #include <benanza/error.hpp>
 #include <benanza/results/csv_table.hpp>
 
 #include <set>
 
-namespace benanza::results {
+namespace benanza::original2019 {
 
 namespace {
 
+using benanza::results::CsvTable;
+using benanza::results::device_of;
+
 /// Reads up to the total.
-void add_rows_of_one_model(CsvTable& table, Results2019& results) {
+void add_rows_of_one_model(CsvTable& table, Results& results) {
   bool ended = false;
   while (table.next()) {
     if (ended) table.fail("a row after the total");
-    PrintedRow2019 row{.layer = table["LayerName"],
-                       .kind = table["LayerType"],
-                       .benchmark = table["BenchmarkName"],
-                       .time = milliseconds(table.number("RealTime(ms)"))};
+    PrintedRow row{.layer = table["LayerName"],
+                   .kind = table["LayerType"],
+                   .benchmark = table["BenchmarkName"],
+                   .time = milliseconds(table.number("RealTime(ms)"))};
     for (const auto* name : {"Theoretical Flops", "Flops"})
       if (table.has(name)) row.flops = table.number(name);
     ended = row.layer.empty() && row.benchmark == "Total";
@@ -29,7 +32,7 @@ void add_rows_of_one_model(CsvTable& table, Results2019& results) {
   if (!ended) table.fail("the table ends without its total: it is cut off");
 }
 
-void add_rows_of_many_models(CsvTable& table, const std::string& device, Results2019& results) {
+void add_rows_of_many_models(CsvTable& table, const std::string& device, Results& results) {
   while (table.next()) {
     const std::string gpu = device_of(table);
     if (!device.empty() && gpu != device) continue;
@@ -49,7 +52,7 @@ void add_rows_of_many_models(CsvTable& table, const std::string& device, Results
 
 }  // namespace
 
-void add_table_2019(const std::string& file, const std::string& text, const std::string& device, Results2019& results) {
+void add_table(const std::string& file, const std::string& text, const std::string& device, Results& results) {
   CsvTable table(file, text);
   const bool one_model = table.has("LayerName") && table.has("RealTime(ms)");
   const bool many_models = table.has("layer") && table.has("time_ms") && table.has("model");
@@ -63,4 +66,4 @@ void add_table_2019(const std::string& file, const std::string& text, const std:
   else add_rows_of_many_models(table, device, results);
 }
 
-}  // namespace benanza::results
+}  // namespace benanza::original2019

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "study_profiles.hpp"
+#include "run_latencies.hpp"
 
 #include <benanza/error.hpp>
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/profile/engine_profile.hpp>
-#include <benanza/results/results2019.hpp>
-#include <benanza/rules2019/rules2019.hpp>
 #include <benanza/study/make_study.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
-namespace benanza::tool {
+namespace benanza {
 
 namespace {
 
@@ -36,11 +33,11 @@ StudyLatency latency_of_run(const ProfiledRun& run, const EngineProfile& profile
   return made;
 }
 
+}  // namespace
+
 bool same_device(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || device_name(a) == device_name(b);
 }
-
-using AddChoices = std::function<void(const EngineProfile&, StudyLatency&)>;
 
 std::vector<StudyLatency> read_runs(const ProfileFolder& folder, const AddChoices& add_choices,
                                     std::vector<std::string>& notes) {
@@ -59,8 +56,6 @@ std::vector<StudyLatency> read_runs(const ProfileFolder& folder, const AddChoice
   }
   return latencies;
 }
-
-}  // namespace
 
 std::vector<StudyLatency> latencies_of(const ProfileFolder& folder, const std::vector<Analyzed>& analyzed,
                                        std::vector<std::string>& notes) {
@@ -92,57 +87,4 @@ std::vector<StudyLatency> latencies_of(const ProfileFolder& folder, const std::v
   return read_runs(folder, add_choices, notes);
 }
 
-std::vector<StudyLatency> latencies_2019(const ProfileFolder& folder, const Data2019& data,
-                                         std::vector<std::string>& notes) {
-  const auto add_choices = [&](const EngineProfile& profile, StudyLatency& latency) {
-    if (latency.type || profile.calls.empty()) return;
-    std::vector<const Results2019*> fitting;
-    for (const auto& database : data.databases)
-      if (database.batches.contains(latency.batch) && same_device(latency.device, database.device))
-        fitting.push_back(&database);
-    if (fitting.size() > 1 && latency.device.empty()) {
-      notes.push_back(latency.file + ": which device? There are databases of several; a manifest.csv can say it");
-      return;
-    }
-    for (const auto* database : fitting) {
-      const auto found = find_slower_algorithms(profile.calls, *database).chosen_over_best();
-      if (!found) continue;
-      latency.chosen_over_best = found;
-      latency.device = database->device;
-    }
-  };
-  return read_runs(folder, add_choices, notes);
-}
-
-void add_printed_tables(const ProfileFolder& folder, const std::set<std::string>& devices, Data2019& data,
-                        std::vector<std::string>& notes) {
-  for (const auto& run : folder.tables) {
-    const std::string file = run.files.front().string();
-    std::string device = run.device;
-    if (device.empty() && devices.size() == 1) device = *devices.begin();
-    if (device.empty()) {
-      notes.push_back(file + ": which device? A manifest.csv can say it");
-      continue;
-    }
-    try {
-      PrintedTable2019 table{.rows = read_results_2019(run.files)};
-      Seconds sum{};
-      for (const auto& row : table.rows.printed) sum += row.time;
-      const Seconds total = table.rows.printed_total.value_or(sum);
-      constexpr double least = 1e-3;  // of the sum: with anything in parallel, the path is shorter by more
-      table.is = {.device = device,
-                  .model = run.model,
-                  .batch = run.batch,
-                  .source = "printed",
-                  .parallel = total < sum * (1 - least),
-                  .type = run.type.value_or(DataType::f32),
-                  .time = total};
-      table.rows.device = device;
-      data.printed.push_back(std::move(table));
-    } catch (const InputError& error) {
-      notes.push_back("not read: " + std::string(error.what()));
-    }
-  }
-}
-
-}  // namespace benanza::tool
+}  // namespace benanza

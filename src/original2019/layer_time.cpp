@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer_time2019.hpp"
+#include "layer_time.hpp"
 
 #include <benanza/detail/window_axes.hpp>
 #include <benanza/model/layer.hpp>
@@ -9,7 +9,7 @@
 #include <functional>
 #include <string_view>
 
-namespace benanza::rules2019 {
+namespace benanza::original2019 {
 
 namespace {
 
@@ -35,12 +35,12 @@ std::optional<detail::WindowAxes> axes_of(const Node& node, const Graph& graph) 
   return axes;
 }
 
-LayerTime2019 missing(std::string reason) { return {.reason = std::move(reason)}; }
+LayerTime missing(std::string reason) { return {.reason = std::move(reason)}; }
 
 /// Adds the fastest call of that key that `accept` allows. If there is none, returns false and sets the reason.
-bool add_call(LayerTime2019& time, const Results2019& results, const std::string& key, const Accept& accept) {
+bool add_call(LayerTime& time, const Results& results, const std::string& key, const Accept& accept) {
   const auto found = results.calls.find(key);
-  const Call2019* best = nullptr;
+  const Call* best = nullptr;
   if (found != results.calls.end())
     for (const auto& call : found->second)
       if ((!accept || accept(call.algorithm)) && (!best || call.time < best->time)) best = &call;
@@ -61,15 +61,15 @@ bool add_call(LayerTime2019& time, const Results2019& results, const std::string
 }
 
 /// The convolution's calls. For one that 2019 could not measure, returns an empty result and sets `reason`.
-std::optional<ConvCall2019> conv_call(const Node& node, const Graph& graph, std::string& reason) {
+std::optional<ConvCall> conv_call(const Node& node, const Graph& graph, std::string& reason) {
   const auto axes = axes_of(node, graph);
   if (!axes || axes->axes.size() != 2) {
     reason = "2019 measured convolutions of two spatial dimensions only";
     return std::nullopt;
   }
-  ConvCall2019 call{.x = graph.input(node, 0).dims,
-                    .filters = graph.input(node, 1).dims[0],
-                    .group = node.attribute<std::int64_t>("group", 1)};
+  ConvCall call{.x = graph.input(node, 0).dims,
+                .filters = graph.input(node, 1).dims[0],
+                .group = node.attribute<std::int64_t>("group", 1)};
   for (const auto& [window, ceil_pad, output_padding] : axes->axes) {
     if (window.pad_begin != window.pad_end) {
       reason = "its padding differs at the two ends of an axis, which no call of 2019 can do";
@@ -83,8 +83,8 @@ std::optional<ConvCall2019> conv_call(const Node& node, const Graph& graph, std:
   return call;
 }
 
-LayerTime2019 conv_time(const Node& node, const Graph& graph, const Results2019& results) {
-  LayerTime2019 time{.backend = "cudnn"};
+LayerTime conv_time(const Node& node, const Graph& graph, const Results& results) {
+  LayerTime time{.backend = "cudnn"};
   const std::string type = type_text(graph.input(node, 0));
   auto call = conv_call(node, graph, time.reason);
   if (!call) {
@@ -102,9 +102,8 @@ LayerTime2019 conv_time(const Node& node, const Graph& graph, const Results2019&
   }
   const std::string key = call->key("CONV_FWD", type);
   const Seconds forward = time.time;
-  if (node.has_input(2) &&
-      !add_call(time, results, shape_key_2019("ADD_TENSOR", type, graph.output(node, 0).dims), {})) {
-    LayerTime2019 half = missing("its bias: " + time.reason);  // the known part is not the time of the layer
+  if (node.has_input(2) && !add_call(time, results, shape_key("ADD_TENSOR", type, graph.output(node, 0).dims), {})) {
+    LayerTime half = missing("its bias: " + time.reason);  // the known part is not the time of the layer
     half.backend = time.backend;
     return half;
   }
@@ -114,10 +113,10 @@ LayerTime2019 conv_time(const Node& node, const Graph& graph, const Results2019&
   return time;
 }
 
-LayerTime2019 pool_time(const Node& node, const Graph& graph, const Results2019& results) {
+LayerTime pool_time(const Node& node, const Graph& graph, const Results& results) {
   const auto axes = axes_of(node, graph);
   if (!axes || axes->axes.size() != 2) return missing("2019 measured pools of two spatial dimensions only");
-  PoolCall2019 call{.x = graph.input(node, 0).dims};
+  PoolCall call{.x = graph.input(node, 0).dims};
   for (const auto& [window, ceil_pad, output_padding] : axes->axes) {
     if (window.pad_begin != window.pad_end)
       return missing("its padding differs at the two ends of an axis, which no call of 2019 can do");
@@ -126,16 +125,16 @@ LayerTime2019 pool_time(const Node& node, const Graph& graph, const Results2019&
     call.strides.push_back(window.stride);
   }
   const std::string_view mode = node.op_type == "MaxPool" ? "max" : "average";
-  LayerTime2019 time{.backend = "cudnn"};
+  LayerTime time{.backend = "cudnn"};
   (void)add_call(time, results, call.key(type_text(graph.input(node, 0))),
                  [mode](std::string_view algorithm) { return algorithm.starts_with(mode); });
   return time;
 }
 
-LayerTime2019 gemm_time(const Node& node, const Graph& graph, const Results2019& results) {
-  const auto call = gemm_call_2019(node, graph);
+LayerTime gemm_time(const Node& node, const Graph& graph, const Results& results) {
+  const auto call = gemm_call(node, graph);
   if (!call) return missing("2019 measured products of two matrices only");
-  LayerTime2019 time{.backend = "cublas"};
+  LayerTime time{.backend = "cublas"};
   const std::string type = type_text(graph.input(node, 0));
   if (add_call(time, results, call->key(type), {})) return time;
   // Known for VGG: the first dense layer was measured with the depth of the tensor before it was flattened.
@@ -202,14 +201,14 @@ bool has_same_padding(const Node& node, const Graph& graph) {
   return padded && (is_resolved("SAME_UPPER") || is_resolved("SAME_LOWER"));
 }
 
-std::optional<GemmCall2019> gemm_call_2019(const Node& node, const Graph& graph) {
+std::optional<GemmCall> gemm_call(const Node& node, const Graph& graph) {
   Dims a = graph.input(node, 0).dims, b = graph.input(node, 1).dims;
   if (a.size() != 2 || b.size() != 2) return std::nullopt;
   const bool gemm = node.op_type == "Gemm";
-  GemmCall2019 call{.trans_a = gemm ? node.attribute<std::int64_t>("transA", 0) : 0,
-                    .trans_b = gemm ? node.attribute<std::int64_t>("transB", 0) : 0,
-                    .alpha = gemm ? static_cast<std::int64_t>(node.attribute<double>("alpha", 1)) : 1,
-                    .beta = gemm ? static_cast<std::int64_t>(node.attribute<double>("beta", 1)) : 0};
+  GemmCall call{.trans_a = gemm ? node.attribute<std::int64_t>("transA", 0) : 0,
+                .trans_b = gemm ? node.attribute<std::int64_t>("transB", 0) : 0,
+                .alpha = gemm ? static_cast<std::int64_t>(node.attribute<double>("alpha", 1)) : 1,
+                .beta = gemm ? static_cast<std::int64_t>(node.attribute<double>("beta", 1)) : 0};
   if (call.trans_a != 0) std::swap(a[0], a[1]);
   if (call.trans_b != 0) std::swap(b[0], b[1]);
   call.m = a[0];
@@ -218,13 +217,13 @@ std::optional<GemmCall2019> gemm_call_2019(const Node& node, const Graph& graph)
   return call;
 }
 
-bool is_free_2019(const Node& node, const Layer& layer) {
+bool is_free(const Node& node, const Layer& layer) {
   const std::vector<std::string_view> free{"LRN",           "Reshape",           "Concat",   "Unsqueeze", "Flatten",
                                            "GlobalMaxPool", "GlobalAveragePool", "Identity", "Transpose"};
-  return is_one_of(node.op_type, free) || (is_free(layer) && node.op_type != "Dropout");
+  return is_one_of(node.op_type, free) || (benanza::is_free(layer) && node.op_type != "Dropout");
 }
 
-LayerTime2019 layer_time_2019(const Node& node, const Graph& graph, const Results2019& results) {
+LayerTime layer_time(const Node& node, const Graph& graph, const Results& results) {
   const std::string_view op = node.op_type;
   if (op == "Conv") return conv_time(node, graph, results);
   if (op == "MaxPool" || op == "AveragePool") return pool_time(node, graph, results);
@@ -234,7 +233,7 @@ LayerTime2019 layer_time_2019(const Node& node, const Graph& graph, const Result
   Accept accept;
   const Value& x = graph.input(node, 0);
   Dims dims = x.dims;
-  LayerTime2019 time{.backend = "cudnn"};
+  LayerTime time{.backend = "cudnn"};
   if (const auto functions = activations_of(op); !functions.empty()) {
     kind = "ACTIVATION_FWD";
     accept = [functions](std::string_view algorithm) { return is_one_of(algorithm, functions); };
@@ -252,15 +251,15 @@ LayerTime2019 layer_time_2019(const Node& node, const Graph& graph, const Result
   } else {
     return missing("2019 had no benchmark of " + node.op_type);
   }
-  (void)add_call(time, results, shape_key_2019(kind, type_text(x), dims), accept);
+  (void)add_call(time, results, shape_key(kind, type_text(x), dims), accept);
   if (op == "BatchNormalization" && time.algorithm == "per_activation")
     time.defects.insert("batch normalisation measured per activation, not per channel");
   return time;
 }
 
-std::optional<LayerTime2019> fused_time_2019(const Node& node, const Graph& graph, const Results2019& results,
-                                             const std::string& activation) {
-  LayerTime2019 time{.backend = "cudnn"};
+std::optional<LayerTime> fused_time(const Node& node, const Graph& graph, const Results& results,
+                                    const std::string& activation) {
+  LayerTime time{.backend = "cudnn"};
   const auto call = conv_call(node, graph, time.reason);
   if (!call || !node.has_input(2) || !graph.input(node, 2).constant) return std::nullopt;
   Accept accept;
@@ -275,4 +274,4 @@ std::optional<LayerTime2019> fused_time_2019(const Node& node, const Graph& grap
   return time;
 }
 
-}  // namespace benanza::rules2019
+}  // namespace benanza::original2019

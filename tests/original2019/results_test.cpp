@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/results_support.hpp"
-#include <benanza/results/results2019.hpp>
+#include <benanza/original2019/results.hpp>
 
 #include <string>
 
@@ -24,9 +24,9 @@ std::string row(const std::string& name, const std::string& more) {
 std::string database(const std::string& rows) {
   return R"({"context": {"date": "2019-09-30 09:14:11", "num_cpus": 4}, "benchmarks": [)" + rows + "]}";
 }
-Results2019 read(const Folder& folder, const std::string& text, const std::string& device = {}) {
+original2019::Results read(const Folder& folder, const std::string& text, const std::string& device = {}) {
   const auto path = folder.write("r.json", text);
-  return read_results_2019({&path, 1}, device);
+  return original2019::read_results({&path, 1}, device);
 }
 
 }  // namespace

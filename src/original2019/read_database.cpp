@@ -2,8 +2,8 @@
 // A database of 2019: Google Benchmark JSON. A row's name is `LAYER_<library>_<kind>[_<n>]_<type>[__BatchSize_<n>]__
 // <hash>[<algorithm, ...>]/<argument>:<value>/.../manual_time`, and each argument is also a counter of the row, unless
 // the row failed. real_time is in nanoseconds, whatever time_unit says.
-#include "results2019.hpp"
-#include "root_object.hpp"
+#include "read.hpp"
+#include "results/root_object.hpp"
 #include <benanza/error.hpp>
 
 #include <simdjson.h>
@@ -13,14 +13,16 @@
 #include <cmath>
 #include <optional>
 
-namespace benanza::results {
+namespace benanza::original2019 {
 
 namespace {
 
 namespace json = simdjson::ondemand;
 using Dims = std::vector<std::int64_t>;
+using benanza::results::check_ended;
+using benanza::results::root_object;
 
-struct RowName2019 {
+struct BenchmarkName {
   std::string library{}, kind{}, type{}, algorithm{};
   std::map<std::string, std::int64_t, std::less<>> arguments{};
 };
@@ -79,10 +81,10 @@ std::string type_of(std::string_view text) {
 }
 
 /// Empty for a row of another program.
-std::optional<RowName2019> parse_name(std::string_view name) {
+std::optional<BenchmarkName> parse_name(std::string_view name) {
   constexpr std::string_view prefix = "LAYER_";
   if (!name.starts_with(prefix)) return std::nullopt;
-  RowName2019 row;
+  BenchmarkName row;
   const auto slash = name.find('/');
   std::string_view head = name.substr(prefix.size(), slash == std::string_view::npos ? slash : slash - prefix.size());
   if (const auto open = head.find('<'); open != std::string_view::npos) {
@@ -154,53 +156,53 @@ Dims biased(const BenchmarkArguments& arguments) {
 }
 
 /// Empty for a kind that does not occur in a forward pass.
-std::optional<std::string> key_of(const RowName2019& row, const BenchmarkArguments& arguments) {
+std::optional<std::string> key_of(const BenchmarkName& row, const BenchmarkArguments& arguments) {
   if (row.kind == "CONV_FWD" || row.kind == "CONV_BIAS_ACTIVATION_FWD")
-    return ConvCall2019{.x = arguments.list("input", 4),
-                        .filters = arguments["filter_count"],
-                        .kernel = arguments.pair("filter"),
-                        .pads = arguments.pair("pad"),
-                        .strides = arguments.pair("stride"),
-                        .dilations = arguments.pair("dilation"),
-                        .group = arguments.find("group").value_or(1)}
+    return ConvCall{.x = arguments.list("input", 4),
+                    .filters = arguments["filter_count"],
+                    .kernel = arguments.pair("filter"),
+                    .pads = arguments.pair("pad"),
+                    .strides = arguments.pair("stride"),
+                    .dilations = arguments.pair("dilation"),
+                    .group = arguments.find("group").value_or(1)}
         .key(row.kind, row.type);
   if (row.kind == "POOLING_FWD")
-    return PoolCall2019{.x = arguments.list("input", 4),
-                        .kernel = arguments.pair("filter"),
-                        .pads = arguments.pair("pad"),
-                        .strides = arguments.pair("stride")}
+    return PoolCall{.x = arguments.list("input", 4),
+                    .kernel = arguments.pair("filter"),
+                    .pads = arguments.pair("pad"),
+                    .strides = arguments.pair("stride")}
         .key(row.type);
   if (row.kind == "GEMV_FWD")
-    return GemmCall2019::vector_key(arguments["input[0]"], arguments["input[1]"], arguments["input[2]"],
-                                    arguments["input[3]"], arguments["input[4]"], row.type);
+    return GemmCall::vector_key(arguments["input[0]"], arguments["input[1]"], arguments["input[2]"],
+                                arguments["input[3]"], arguments["input[4]"], row.type);
   if (row.kind == "GEMM_FWD")
-    return GemmCall2019{.m = arguments["input[0]"],
-                        .n = arguments["input[1]"],
-                        .k = arguments["input[2]"],
-                        .trans_a = arguments["input[3]"],
-                        .trans_b = arguments["input[4]"],
-                        .alpha = arguments["input[5]"],
-                        .beta = arguments["input[6]"]}
+    return GemmCall{.m = arguments["input[0]"],
+                    .n = arguments["input[1]"],
+                    .k = arguments["input[2]"],
+                    .trans_a = arguments["input[3]"],
+                    .trans_b = arguments["input[4]"],
+                    .alpha = arguments["input[5]"],
+                    .beta = arguments["input[6]"]}
         .key(row.type);
-  if (row.kind == "ADD_TENSOR") return shape_key_2019(row.kind, row.type, biased(arguments));
+  if (row.kind == "ADD_TENSOR") return shape_key(row.kind, row.type, biased(arguments));
   const bool of_shape = row.kind == "ACTIVATION_FWD" || row.kind == "BATCHNORM_FWD_INFERENCE" ||
                         row.kind == "SOFTMAX_FWD" || row.kind == "DROPOUT_FWD" ||
                         (row.kind.starts_with("OP_TENSOR_") && row.kind.ends_with("_FWD"));
-  if (of_shape) return shape_key_2019(row.kind, row.type, arguments.list("input"));
+  if (of_shape) return shape_key(row.kind, row.type, arguments.list("input"));
   return std::nullopt;
 }
 
 class Reader {
  public:
-  Reader(const std::string& file, const std::string& text, Results2019& results)
+  Reader(const std::string& file, const std::string& text, Results& results)
       : file_(&file), text_(&text), results_(&results) {}
 
   void read() {
-    static_assert(padding_2019 >= simdjson::SIMDJSON_PADDING);
+    static_assert(text_padding >= simdjson::SIMDJSON_PADDING);
     json::parser parser;
     std::optional<json::document> document;
     try {
-      document = parser.iterate(text_->data(), text_->size(), text_->size() + padding_2019);
+      document = parser.iterate(text_->data(), text_->size(), text_->size() + text_padding);
       read_document(*document);
     } catch (const simdjson::simdjson_error& error) {
       throw InputError(*file_ + ": byte " + std::to_string(document ? offset(*document) : text_->size()) + row_text() +
@@ -274,7 +276,7 @@ class Reader {
     const auto colon = key.find(':');  // information in a counter's name: `gpu_name:Tesla V100-SXM2-16GB`
     if (colon != std::string_view::npos) {
       const std::string_view what = key.substr(0, colon), is = key.substr(colon + 1);
-      if (what == "gpu_name") settle_device_2019(*results_, std::string(is), "row " + std::to_string(row_));
+      if (what == "gpu_name") settle_device(*results_, std::string(is), "row " + std::to_string(row_));
       else if (what == "cudnn_version") set_version("cudnn", is);
       else if (what == "cublas_version") set_version("cublas", is);
       return;
@@ -313,15 +315,15 @@ class Reader {
 
   const std::string* file_;
   const std::string* text_;
-  Results2019* results_;
+  Results* results_;
   std::vector<std::pair<std::string, std::int64_t>> counters_{};
   std::size_t row_ = 0, known_ = 0;
 };
 
 }  // namespace
 
-void add_database_2019(const std::string& file, const std::string& text, Results2019& results) {
+void add_database(const std::string& file, const std::string& text, Results& results) {
   Reader(file, text, results).read();
 }
 
-}  // namespace benanza::results
+}  // namespace benanza::original2019

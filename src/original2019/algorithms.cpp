@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/model/layer_signature.hpp>
-#include <benanza/rules2019/rules2019.hpp>
+#include <benanza/original2019/rules.hpp>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 namespace {
 
 /// The rows of a convolution. For one without padding, also those of the same convolution with padding, since an engine
 /// may have padded x with a separate kernel.
 struct Found {
-  const std::vector<Call2019>* rows = nullptr;
+  const std::vector<Call>* rows = nullptr;
   bool padded_before = false;
 };
 
-Found rows_of(const op::Conv& conv, const Results2019& results) {
+Found rows_of(const op::Conv& conv, const Results& results) {
   if (conv.x.size() != 4) return {};
-  ConvCall2019 call{.x = {conv.x.begin(), conv.x.end()},
-                    .filters = conv.w[0],
-                    .kernel = {conv.w[2], conv.w[3]},
-                    .pads = {0, 0},
-                    .strides = {detail::at_or(conv.strides, 0, 1), detail::at_or(conv.strides, 1, 1)},
-                    .dilations = {detail::at_or(conv.dilations, 0, 1), detail::at_or(conv.dilations, 1, 1)},
-                    .group = conv.group};
+  ConvCall call{.x = {conv.x.begin(), conv.x.end()},
+                .filters = conv.w[0],
+                .kernel = {conv.w[2], conv.w[3]},
+                .pads = {0, 0},
+                .strides = {detail::at_or(conv.strides, 0, 1), detail::at_or(conv.strides, 1, 1)},
+                .dilations = {detail::at_or(conv.dilations, 0, 1), detail::at_or(conv.dilations, 1, 1)},
+                .group = conv.group};
   const auto find = [&] {
     const auto rows = results.calls.find(call.key("CONV_FWD", name(conv.type)));
     return rows == results.calls.end() ? nullptr : &rows->second;
@@ -70,8 +70,8 @@ std::string layer_of(const std::string& signature, const Analysis& analysis) {
 
 }  // namespace
 
-AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& calls, const Results2019& results) {
-  AlgorithmFindings2019 findings;
+AlgorithmFindings find_slower_algorithms(const std::vector<LibraryCall>& calls, const Results& results) {
+  AlgorithmFindings findings;
   std::map<std::pair<std::string, std::string>, SlowerAlgorithm> slower;
   for (const auto& call : calls) {
     if (call.count == 0 || call.signature.empty()) continue;
@@ -79,7 +79,7 @@ AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& cal
     const auto* conv = std::get_if<op::Conv>(&layer);
     if (!conv) continue;
     const Found found = rows_of(*conv, results);
-    const Call2019* chosen = nullptr;
+    const Call* chosen = nullptr;
     if (found.rows)
       for (const auto& row : *found.rows)
         if (row.algorithm == call.algorithm) chosen = &row;
@@ -94,7 +94,7 @@ AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& cal
     }
     findings.compared += call.count;
     findings.compared_time += chosen->time * static_cast<double>(call.count);
-    const Call2019& best = found.rows->front();
+    const Call& best = found.rows->front();
     if (best.time >= chosen->time) continue;
     auto& finding = slower[{call.signature, call.algorithm}];
     finding.signature = call.signature;
@@ -111,7 +111,7 @@ AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& cal
   return findings;
 }
 
-std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings2019& findings, const Analysis& analysis) {
+std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings& findings, const Analysis& analysis) {
   std::vector<AlgorithmChoice> result;
   for (const auto& found : findings.slower)
     result.push_back({.layer = layer_of(found.signature, analysis),
@@ -131,4 +131,4 @@ std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings2019& findings, c
   return result;
 }
 
-}  // namespace benanza
+}  // namespace benanza::original2019

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/error.hpp>
+#include <benanza/original2019/study.hpp>
 #include <benanza/results/whole_file.hpp>
-#include <benanza/study/study2019.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 namespace {
 
@@ -27,7 +27,7 @@ std::string stem_of(const fs::path& file) {
 }
 
 /// The description of a printed table as given by the names of its folders.
-std::optional<Total2019> described_by(const fs::path& file) {
+std::optional<Total> described_by(const fs::path& file) {
   const fs::path absolute = fs::weakly_canonical(file);
   std::vector<std::string> folders;
   for (const auto& part : absolute.parent_path()) folders.push_back(part.string());
@@ -38,7 +38,7 @@ std::optional<Total2019> described_by(const fs::path& file) {
     const char* end = folders[i].data() + folders[i].size();
     if (std::from_chars(folders[i].data() + word.size(), end, batch).ptr != end) continue;
     try {
-      Total2019 made = variant_2019(folders[i - 1]);
+      Total made = parse_variant(folders[i - 1]);
       made.source = "printed";
       made.device = folders[i + 1];
       made.batch = batch;
@@ -51,12 +51,12 @@ std::optional<Total2019> described_by(const fs::path& file) {
   return std::nullopt;
 }
 
-void add_file(const fs::path& file, Data2019& data) {
+void add_file(const fs::path& file, Data& data) {
   const std::string text = read_whole(file), head = text.substr(0, text.find('\n'));
   const auto has = [&head](std::string_view word) { return head.find(word) != std::string::npos; };
   const std::string name = file.string();
-  if (has_totals_2019(head)) {
-    auto totals = read_totals_2019(name);
+  if (has_totals(head)) {
+    auto totals = read_totals(name);
     data.totals.insert(data.totals.end(), totals.begin(), totals.end());
   } else if (has("LayerName") && has("RealTime(ms)")) {
     auto is = described_by(file);
@@ -64,7 +64,7 @@ void add_file(const fs::path& file, Data2019& data) {
       throw InputError(name +
                        ": a table of one model, of which the folders do not say batch size and device: expected "
                        "e.g. serial_latency/batchsize_32/Tesla_T4/MNIST.csv");
-    PrintedTable2019 table{.is = *is, .rows = read_results_2019({&file, 1})};
+    PrintedTable table{.is = *is, .rows = read_results({&file, 1})};
     table.is.time = table.rows.printed_total.value_or(Seconds{});
     table.rows.device = is->device;
     data.printed.push_back(std::move(table));
@@ -72,15 +72,15 @@ void add_file(const fs::path& file, Data2019& data) {
     auto latencies = read_latencies(name);
     data.latencies.insert(data.latencies.end(), latencies.begin(), latencies.end());
   } else if (has("layer") && has("time_ms")) {
-    for (const auto& device : devices_2019(file)) data.tables.push_back(read_results_2019({&file, 1}, device));
+    for (const auto& device : devices_in(file)) data.tables.push_back(read_results({&file, 1}, device));
   } else {
-    data.databases.push_back(read_results_2019({&file, 1}));
+    data.databases.push_back(read_results({&file, 1}));
   }
 }
 
 }  // namespace
 
-std::set<std::int64_t> Data2019::batches(const std::string& model) const {
+std::set<std::int64_t> Data::batches(const std::string& model) const {
   std::set<std::int64_t> found;
   for (const auto& database : databases) found.insert(database.batches.begin(), database.batches.end());
   for (const auto& table : tables)
@@ -95,8 +95,8 @@ std::set<std::int64_t> Data2019::batches(const std::string& model) const {
   return found;
 }
 
-bool Data2019::has_rows(const std::string& model, std::int64_t batch) const {
-  const auto has = [&](const Results2019& table) {
+bool Data::has_rows(const std::string& model, std::int64_t batch) const {
+  const auto has = [&](const Results& table) {
     return std::any_of(table.printed.begin(), table.printed.end(),
                        [&](const auto& row) { return row.model == model && row.batch == batch; });
   };
@@ -106,8 +106,19 @@ bool Data2019::has_rows(const std::string& model, std::int64_t batch) const {
                      [&](const auto& table) { return table.is.model == model && table.is.batch == batch; });
 }
 
-Data2019 read_data_2019(const std::vector<std::string>& places) {
-  Data2019 data;
+const Results* Data::table_of_paper() const {
+  const Results* first = nullptr;
+  for (const auto& table : tables) {
+    if (std::none_of(table.printed.begin(), table.printed.end(), [](const auto& row) { return row.batch == 1; }))
+      continue;
+    if (table.device.find("V100") != std::string::npos) return &table;
+    if (!first) first = &table;
+  }
+  return first;
+}
+
+Data read_data(const std::vector<std::string>& places) {
+  Data data;
   for (const auto& place : places) {
     if (!fs::is_directory(place)) {
       add_file(place, data);
@@ -133,4 +144,4 @@ Data2019 read_data_2019(const std::vector<std::string>& places) {
   return data;
 }
 
-}  // namespace benanza
+}  // namespace benanza::original2019

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of layers from the tables that the original printed. Rows are assigned to layers by name. A convolution has a
 // row for each of its two calls. A layer with several outputs (Dropout) was printed once for each, and counts once.
-#include "layer_time2019.hpp"
+#include "layer_time.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 #include <string_view>
 #include <vector>
 
-namespace benanza::rules2019 {
+namespace benanza::original2019 {
 
 namespace {
 
-using Rows = std::vector<const PrintedRow2019*>;
+using Rows = std::vector<const PrintedRow*>;
 
 /// The table's rows of the model at its batch size. Throws InputError if there are none.
-Rows rows_of(const Graph& graph, const Results2019& results) {
+Rows rows_of(const Graph& graph, const Results& results) {
   Rows rows;
   for (const auto& row : results.printed)
     if ((row.model.empty() || row.model == graph.name) && (row.batch == 0 || row.batch == graph.batch))
@@ -58,7 +58,7 @@ std::map<std::string, Rows> by_node(const Graph& graph, const Rows& rows, std::v
   return result;
 }
 
-bool same_row(const PrintedRow2019& a, const PrintedRow2019& b) {
+bool same_row(const PrintedRow& a, const PrintedRow& b) {
   return a.kind == b.kind && a.benchmark == b.benchmark && a.time == b.time;
 }
 
@@ -93,7 +93,7 @@ std::optional<double> printed_flops(const Node& node, const Graph& graph) {
   if (is_one_of({"MaxPool", "AveragePool"}))
     return elements * window(node.attribute<std::vector<std::int64_t>>("kernel_shape", {}));
   if (is_one_of({"Gemm", "MatMul"})) {
-    const auto call = gemm_call_2019(node, graph);
+    const auto call = gemm_call(node, graph);
     return call ? std::optional(elements * static_cast<double>(2 * call->k + 1)) : std::nullopt;
   }
   if (is_one_of({"Add", "Sub", "Sum"})) return elements * static_cast<double>(node.inputs.size() - 1);
@@ -105,15 +105,14 @@ std::optional<double> printed_flops(const Node& node, const Graph& graph) {
 
 /// Why the row is of a layer of other sizes: its theoretical FLOPs are not those of the node. Behind a Reshape to a
 /// fixed batch, rows of larger batches are of batch 1. Empty if the FLOPs are the same, or if the row has none.
-std::string other_sizes(const Node& node, const Graph& graph, const PrintedRow2019& row) {
+std::string other_sizes(const Node& node, const Graph& graph, const PrintedRow& row) {
   const auto expected = printed_flops(node, graph);
   constexpr double tolerance = 1e-3;
   const auto is = [&](double flops) { return std::abs(row.flops - flops) <= tolerance * flops; };
   if (row.flops <= 0 || !expected || is(*expected)) return {};
   const auto batch = static_cast<double>(graph.batch);
   if (is(*expected / batch)) return "its row was measured at batch 1, the layer is of batch " + count_text(batch);
-  if (const auto call =
-          node.op_type == "Gemm" || node.op_type == "MatMul" ? gemm_call_2019(node, graph) : std::nullopt) {
+  if (const auto call = node.op_type == "Gemm" || node.op_type == "MatMul" ? gemm_call(node, graph) : std::nullopt) {
     const double depth = (row.flops / static_cast<double>(graph.output(node, 0).elements()) - 1) / 2;
     return "its row was measured with k = " + count_text(depth) + ", the layer has k = " + std::to_string(call->k);
   }
@@ -129,8 +128,8 @@ bool is_padding_unseen(const Node& node, const Graph& graph) {
   return node.op_type == "Conv" && (known || asks_for_same_padding(node)) && has_same_padding(node, graph);
 }
 
-LayerTime2019 time_of(const Node& node, const Graph& graph, const Rows& rows, std::vector<std::string>& twice) {
-  LayerTime2019 time{.backend = node.op_type == "Gemm" || node.op_type == "MatMul" ? "cublas" : "cudnn"};
+LayerTime time_of(const Node& node, const Graph& graph, const Rows& rows, std::vector<std::string>& twice) {
+  LayerTime time{.backend = node.op_type == "Gemm" || node.op_type == "MatMul" ? "cublas" : "cudnn"};
   if (rows.empty()) {
     time.reason = "the table has no row of it";
     return time;
@@ -166,10 +165,9 @@ LayerTime2019 time_of(const Node& node, const Graph& graph, const Rows& rows, st
 
 }  // namespace
 
-std::vector<LayerTime2019> printed_times_2019(const Graph& graph, const Results2019& results,
-                                              std::vector<std::string>& warnings) {
+std::vector<LayerTime> printed_times(const Graph& graph, const Results& results, std::vector<std::string>& warnings) {
   const auto rows = by_node(graph, rows_of(graph, results), warnings);
-  std::vector<LayerTime2019> times;
+  std::vector<LayerTime> times;
   std::vector<std::string> twice;
   for (const auto& node : graph.nodes) times.push_back(time_of(node, graph, rows.at(node.name), twice));
   if (!twice.empty()) {
@@ -180,4 +178,4 @@ std::vector<LayerTime2019> printed_times_2019(const Graph& graph, const Results2
   return times;
 }
 
-}  // namespace benanza::rules2019
+}  // namespace benanza::original2019

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layer_time2019.hpp"
+#include "layer_time.hpp"
 #include <benanza/error.hpp>
 #include <benanza/model/layer.hpp>
-#include <benanza/rules2019/rules2019.hpp>
+#include <benanza/original2019/rules.hpp>
 
 #include <sstream>
 #include <variant>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 namespace {
 
@@ -46,10 +46,10 @@ bool makes_constants(const Node& node) { return node.op_type == "Constant" || no
 
 }  // namespace
 
-CountedLayers count_layers_2019(const Graph& graph, const Results2019* results) {
+CountedLayers count_layers(const Graph& graph, const Results* results) {
   std::vector<std::string> warnings;
-  std::vector<rules2019::LayerTime2019> printed;
-  if (results && !results->printed.empty()) printed = rules2019::printed_times_2019(graph, *results, warnings);
+  std::vector<LayerTime> printed;
+  if (results && !results->printed.empty()) printed = printed_times(graph, *results, warnings);
   CountedLayers layers;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
@@ -60,10 +60,10 @@ CountedLayers count_layers_2019(const Graph& graph, const Results2019* results) 
     CountedLayer& layer = layers[key_of(node, graph)];
     ++layer.count;
     if (!results || layer.time) continue;
-    const auto time = printed.empty() ? rules2019::layer_time_2019(node, graph, *results) : printed[i];
+    const auto time = printed.empty() ? layer_time(node, graph, *results) : printed[i];
     if (time.status == Status::measured) layer.time = time.time;
   }
   return layers;
 }
 
-}  // namespace benanza
+}  // namespace benanza::original2019

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benanza/error.hpp>
+#include <benanza/original2019/totals.hpp>
 #include <benanza/results/csv_table.hpp>
-#include <benanza/results/totals2019.hpp>
 #include <benanza/results/whole_file.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 namespace {
 
-using results::CsvTable;
+using benanza::results::CsvTable;
+using benanza::results::device_of;
 
 std::int64_t whole_number(const CsvTable& table, std::string_view column) {
   return static_cast<std::int64_t>(table.number(column));
@@ -33,8 +34,8 @@ bool has_models(const CsvTable& table) {
 }
 bool has_variants(const CsvTable& table) { return table.has("variant"); }
 
-std::vector<Total2019> totals_by_model(CsvTable& table) {
-  std::vector<Total2019> totals;
+std::vector<Total> totals_by_model(CsvTable& table) {
+  std::vector<Total> totals;
   while (table.next()) {
     std::int64_t missing = 0;
     if (!table["layers_measurable"].empty() && !table["rows_present"].empty())
@@ -42,7 +43,7 @@ std::vector<Total2019> totals_by_model(CsvTable& table) {
           std::max<std::int64_t>(0, whole_number(table, "layers_measurable") - whole_number(table, "rows_present"));
     for (const auto& column : total_columns) {
       if (table[column.name].empty()) continue;
-      totals.push_back({.device = results::device_of(table),
+      totals.push_back({.device = device_of(table),
                         .model = table["model"],
                         .batch = table.positive("batch"),
                         .source = "totals",
@@ -55,16 +56,16 @@ std::vector<Total2019> totals_by_model(CsvTable& table) {
   return totals;
 }
 
-std::vector<Total2019> totals_by_variant(CsvTable& table) {
-  std::vector<Total2019> totals;
+std::vector<Total> totals_by_variant(CsvTable& table) {
+  std::vector<Total> totals;
   while (table.next()) {
-    Total2019 variant;
+    Total variant;
     try {
-      variant = variant_2019(table["variant"]);
+      variant = parse_variant(table["variant"]);
     } catch (const InputError& error) {
       table.fail(error.what());
     }
-    variant.device = results::device_of(table);
+    variant.device = device_of(table);
     variant.model = "ResNet050-v1";
     for (const auto& column : table.columns()) {
       std::int64_t batch = 0;
@@ -85,8 +86,8 @@ bool is_version(std::string_view text) {
 
 }  // namespace
 
-Total2019 variant_2019(std::string_view name) {
-  Total2019 made{.source = "variants", .parallel = true};
+Total parse_variant(std::string_view name) {
+  Total made{.source = "variants", .parallel = true};
   std::string_view rest = name;
   if (const auto slash = rest.find('/'); slash != std::string_view::npos && is_version(rest.substr(0, slash))) {
     made.source += " of cudnn " + std::string(rest.substr(0, slash));
@@ -112,16 +113,16 @@ Total2019 variant_2019(std::string_view name) {
   return made;
 }
 
-bool has_totals_2019(std::string_view head) {
+bool has_totals(std::string_view head) {
   if (head.find_first_of("{\"") != std::string_view::npos) return false;  // a database
   const CsvTable table("", head);
   return has_models(table) || has_variants(table);
 }
 
-std::vector<Total2019> read_totals_2019(const std::string& file) {
+std::vector<Total> read_totals(const std::string& file) {
   const std::string text = read_whole(file);
   CsvTable table(file, text);
-  if (!has_totals_2019(text))
+  if (!has_totals(text))
     table.fail(
         "columns of no table of totals: expected gpu,batch,model,serial_total_published,... or "
         "variant,gpu,b1,b2,...");
@@ -130,4 +131,4 @@ std::vector<Total2019> read_totals_2019(const std::string& file) {
   return totals;
 }
 
-}  // namespace benanza
+}  // namespace benanza::original2019

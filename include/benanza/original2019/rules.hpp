@@ -10,16 +10,16 @@
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/counted_layers.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/original2019/results.hpp>
 #include <benanza/profile/engine_profile.hpp>
-#include <benanza/results/results2019.hpp>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace benanza {
+namespace benanza::original2019 {
 
-struct Analysis2019 {
+struct Accounting {
   /// Rungs `library`, `library_parallel` (with the last layer's own time), `library_fused` and
   /// `library_fused_parallel`. The other rungs cannot be given, nor can the fused ones of a printed table. A layer
   /// without a time is in `missing` with its node's name and the reason, and adds no time. `reference` holds what the
@@ -30,13 +30,13 @@ struct Analysis2019 {
 };
 
 /// Throws InputError for a model with control flow, which the rules do not cover, and for a table that lacks the model.
-[[nodiscard]] Analysis2019 analyze_2019(const Graph& graph, const Results2019& results);
+[[nodiscard]] Accounting analyze(const Graph& graph, const Results& results);
 
 /// Layers as the paper counted them: each node of the file that computes something at run time, free or not. Two layers
 /// are the same if operator, attributes, and types and shapes of all inputs, including weights, are equal. The graph
 /// must be an executable import, since other imports leave nodes out. With results, the time of a layer is the time of
-/// its calls. Throws InputError as `analyze_2019` does.
-[[nodiscard]] CountedLayers count_layers_2019(const Graph& graph, const Results2019* results = nullptr);
+/// its calls. Throws InputError as `analyze` does.
+[[nodiscard]] CountedLayers count_layers(const Graph& graph, const Results* results = nullptr);
 
 /// A convolution that an engine ran with a slower algorithm than the best one in a database.
 struct SlowerAlgorithm {
@@ -56,7 +56,7 @@ struct UnknownAlgorithm {
   std::int64_t count = 0;  ///< calls in a pass
 };
 
-struct AlgorithmFindings2019 {
+struct AlgorithmFindings {
   std::vector<SlowerAlgorithm> slower{};  ///< largest gain first
   std::int64_t compared = 0;              ///< calls in a pass that are in the database
   Seconds compared_time{};                ///< their time in the database, with the algorithms that the engine chose
@@ -72,11 +72,10 @@ struct AlgorithmFindings2019 {
 };
 
 /// Compares the convolutions of an API log with a database of the same GPU and batch size.
-[[nodiscard]] AlgorithmFindings2019 find_slower_algorithms(const std::vector<LibraryCall>& calls,
-                                                           const Results2019& results);
+[[nodiscard]] AlgorithmFindings find_slower_algorithms(const std::vector<LibraryCall>& calls, const Results& results);
 
 /// The findings in the form of Gap::algorithms; those that were not compared have no times. Each one's layer is the
-/// first layer of an analysis by `analyze_2019` that makes such a call.
-[[nodiscard]] std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings2019& findings, const Analysis& analysis);
+/// first layer of an analysis by `analyze` that makes such a call.
+[[nodiscard]] std::vector<AlgorithmChoice> choices_of(const AlgorithmFindings& findings, const Analysis& analysis);
 
-}  // namespace benanza
+}  // namespace benanza::original2019

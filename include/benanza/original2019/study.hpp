@@ -5,9 +5,9 @@
 
 #include <benanza/model/counted_layers.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/original2019/results.hpp>
+#include <benanza/original2019/totals.hpp>
 #include <benanza/results/latencies.hpp>
-#include <benanza/results/results2019.hpp>
-#include <benanza/results/totals2019.hpp>
 #include <benanza/study/study.hpp>
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 #include <string>
 #include <vector>
 
-namespace benanza {
+namespace benanza::original2019 {
 
 /// A table of one model, which its path describes: `serial_latency/batchsize_32/Tesla_T4/MNIST.csv`.
-struct PrintedTable2019 {
-  Total2019 is{};  ///< with the printed total
-  Results2019 rows{};
+struct PrintedTable {
+  Total is{};  ///< with the printed total
+  Results rows{};
 };
 
-struct Data2019 {
-  std::vector<Results2019> databases{};  ///< each of one GPU
-  std::vector<Results2019> tables{};     ///< rows of many models, each of one GPU
-  std::vector<PrintedTable2019> printed{};
-  std::vector<Total2019> totals{};
+struct Data {
+  std::vector<Results> databases{};  ///< each of one GPU
+  std::vector<Results> tables{};     ///< rows of many models, each of one GPU
+  std::vector<PrintedTable> printed{};
+  std::vector<Total> totals{};
   std::vector<EngineLatency> latencies{};
   std::vector<std::string> warnings{};  ///< files of folders that are none of these, one line each
 
@@ -35,26 +35,29 @@ struct Data2019 {
   [[nodiscard]] std::set<std::int64_t> batches(const std::string& model) const;
   /// Whether there are rows of layers, which need the model's graph.
   [[nodiscard]] bool has_rows(const std::string& model, std::int64_t batch) const;
+  /// The table whose times the paper's figures use: the first of the V100 at batch size 1, otherwise the first of
+  /// another GPU at that batch size; null if there is none.
+  [[nodiscard]] const Results* table_of_paper() const;
 };
 
 /// Folders are searched recursively; their files are distinguished by content. Throws InputError for a file that is
 /// given by its own name and cannot be read.
-[[nodiscard]] Data2019 read_data_2019(const std::vector<std::string>& places);
+[[nodiscard]] Data read_data(const std::vector<std::string>& places);
 
 /// Accounts of the printed totals of those models, in order of precedence.
-[[nodiscard]] std::vector<StudyAccount> accounts_of_totals(const Data2019& data, const std::set<std::string>& models);
+[[nodiscard]] std::vector<StudyAccount> accounts_of_totals(const Data& data, const std::set<std::string>& models);
 
 /// Accounts from the rows of databases and tables, by the rules of 2019. A database that lacks more than half of the
 /// model's layers is not one of the model. Warnings of the rules are added to `warnings`.
-[[nodiscard]] std::vector<StudyAccount> accounts_of_rows(const Data2019& data, const Graph& graph,
+[[nodiscard]] std::vector<StudyAccount> accounts_of_rows(const Data& data, const Graph& graph,
                                                          std::vector<std::string>& warnings);
 
 /// Where printed totals and the sums of printed rows differ, one line each.
-[[nodiscard]] std::vector<std::string> notes_2019(const Study& study);
+[[nodiscard]] std::vector<std::string> differing_totals(const Study& study);
 
 /// The claims of the paper, with what the study finds. `layers`: the layers of each model by the paper's count, by
 /// name; it may have some models only.
-[[nodiscard]] std::vector<StudyClaim> claims_2019(const Study& study,
-                                                  const std::map<std::string, CountedLayers>& layers);
+[[nodiscard]] std::vector<StudyClaim> check_claims(const Study& study,
+                                                   const std::map<std::string, CountedLayers>& layers);
 
-}  // namespace benanza
+}  // namespace benanza::original2019
