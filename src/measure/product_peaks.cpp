@@ -46,7 +46,7 @@ std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& type
       .budget = std::min(longest, 0.1 * options.budget) * static_cast<double>(products.size()),
       .trying = options.trying,
       .crashing_plans = options.crashing_plans,
-      .referee = false,
+      .activity_check = false,
       .stop = options.stop};
   std::vector<CeilingRow> rows;
   for (const auto& row : run_tuning_session(host, products, backends, short_options, threads)) {

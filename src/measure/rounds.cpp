@@ -205,7 +205,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
     place_.keep(tasks);
   }
   accept_distant_if_needed(entries);
-  ask_referee(entries);
+  check_by_activity(entries);
   ask_kernels(entries);
 }
 
@@ -220,8 +220,8 @@ void Rounds::accept_distant_if_needed(const std::vector<Entry>& entries) {
   }
 }
 
-void Rounds::ask_referee(std::vector<Entry>& entries) {
-  if (!place_.options().referee) return;
+void Rounds::check_by_activity(std::vector<Entry>& entries) {
+  if (!place_.options().activity_check) return;
   for (auto& entry : entries) {
     if (!entry.candidate->competes() || place_.over(place_.options().budget)) continue;
     if (entry.candidate->row.cache != CacheState::hot) continue;  // its few calls are not a whole traversal
@@ -233,7 +233,7 @@ void Rounds::ask_referee(std::vector<Entry>& entries) {
       entry.candidate->row.kernels = time->whole;
       entry.candidate->row.empty_kernels = time->empty;
     } catch (...) {
-      static_cast<void>(place_.reason());  // throws for a lost device; otherwise, the row remains without a referee
+      static_cast<void>(place_.reason());  // throws for a lost device; otherwise, the row remains unchecked
     }
   }
 }

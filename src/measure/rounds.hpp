@@ -47,8 +47,8 @@ class Rounds {
   [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
   /// If there are too few rounds in which the threads of a candidate were near each other, all rounds count.
   void accept_distant_if_needed(const std::vector<Entry>& entries);
-  /// Asks the device for the times of the chosen plans' kernels.
-  void ask_referee(std::vector<Entry>& entries);
+  /// Checks the times of the chosen plans by what the device records of their kernels.
+  void check_by_activity(std::vector<Entry>& entries);
   /// Asks the device for the kernels and counters that the options request, whatever is left of the budget.
   void ask_kernels(std::vector<Entry>& entries);
   [[nodiscard]] double uncertainty(const std::vector<TuningTask>& tasks, std::size_t done) const;

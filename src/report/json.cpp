@@ -100,7 +100,7 @@ void add_timing(Json& result, const Measurement& row) {
   if (row.kernels.value > 0) {
     result["kernels_ms"] = ms(row.kernels);
     result["empty_kernels_ms"] = ms(row.empty_kernels);
-    result["referee_disagrees"] = referee_disagrees(row);
+    result["activity_disagrees"] = activity_disagrees(row);
   }
   if (row.clock_hz > 0) {
     result["clock_hz"] = number(row.clock_hz);
@@ -145,7 +145,7 @@ Json ended_json(const std::vector<Measurement>& ended) {
 Json quietest_json(const Analysis::QuietestSession& session) {
   return {{"started", session.started},
           {"newest", session.newest},
-          {"contested", session.contested},
+          {"in_doubt", session.in_doubt},
           {"replaced", session.replaced}};
 }
 

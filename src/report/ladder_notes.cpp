@@ -26,7 +26,7 @@ std::string session_note(const Analysis::QuietestSession& session) {
     return fmt::format("the session of {} was quieter; it no longer counts, as the last two agree", started);
   return fmt::format("the rounds are of {}, the quietest session; the newest is of {}{}", started,
                      session.newest.substr(0, 10),
-                     session.contested ? ": another one decides which of them counts" : "");
+                     session.in_doubt ? ": another one decides which of them counts" : "");
 }
 
 }  // namespace

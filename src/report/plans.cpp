@@ -29,7 +29,7 @@ std::string marks(const Measurement& row) {
   if (methods_disagree(row))
     text += fmt::format("  ({} {}, by the other method {}, without launches)", row.method,
                         time_text(without_launch(row, row.median)), time_text(other_without_launch(row)));
-  if (referee_disagrees(row))
+  if (activity_disagrees(row))
     text += fmt::format("  (its kernels take {:.0f} % of that by the device's records)",
                         100 * (recorded_work(row) / without_launch(row, row.p10)));
   if (no_method_agrees(row)) text += "  (no two methods of timing agree)";

@@ -19,7 +19,7 @@ namespace benanza {
 
 namespace {
 
-/// A winner that is in doubt after this many sessions is settled: the session that found it, and two that contested it
+/// A winner that is in doubt after this many sessions is settled: the session that found it, and two that measured it
 /// again. Otherwise, a machine that is never quiet would be measured forever.
 constexpr std::size_t most_sessions = 3;
 
@@ -27,7 +27,7 @@ constexpr std::size_t most_sessions = 3;
 bool has_totals(const ResultDatabase& database, const ModelLayers& model, const bench::Question& question) {
   const Analysis analysis = analyze(model, database, {.threads = question.threads, .backends = question.backends});
   const Rung& library = analysis[RungName::library];
-  return !library.provisional() && library.common_rounds && !(analysis.quietest && analysis.quietest->contested);
+  return !library.provisional() && library.common_rounds && !(analysis.quietest && analysis.quietest->in_doubt);
 }
 
 /// The best plan of a layer in each state, among those that rounds timed.
@@ -164,13 +164,13 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
   for (const auto& [layer_signature, unique] : wanted.layers()) {
     bench::Wanted entry{.layer = unique.layer, .weight = weight_of(unique)};
     const auto found = rows.find(layer_signature.text());
-    const bool may_contest =
+    const bool may_repeat =
         again == Again::uncertain || (again == Again::nothing && !is_settled(layer_signature.text()));
     const bool is_crowded = again != Again::all && crowded.contains(layer_signature.text());
-    const bool contest = found != rows.end() && (is_crowded || (may_contest && has_moved_winner(found->second)));
-    if (!contest && is_known(layer_signature.text(), unique.layer)) {
+    const bool repeats = found != rows.end() && (is_crowded || (may_repeat && has_moved_winner(found->second)));
+    if (!repeats && is_known(layer_signature.text(), unique.layer)) {
       entry.known = found->second;
-    } else if ((question.certain || contest || has_retries(layer_signature.text())) && found != rows.end()) {
+    } else if ((question.certain || repeats || has_retries(layer_signature.text())) && found != rows.end()) {
       std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(missing.earlier),
                    [&](const Measurement& row) { return row.threads <= question.threads && !is_retried(row); });
     }

@@ -1573,7 +1573,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(analyzed(), document["models"])
         for _ in range(4):  # a session whose budget ended before its rounds is followed by another one
             files = sorted(database.iterdir())
-            # Otherwise the next session contests winners in doubt again, and how many there are depends on the machine.
+            # Otherwise the next session measures winners in doubt again, and how many there are depends on the machine.
             self.settle(files)
             second = run("bound", MNIST, "--database", database, "--json", "-")
             if sorted(database.iterdir()) == files:

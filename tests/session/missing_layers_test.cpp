@@ -190,7 +190,7 @@ TEST_CASE("a layer whose best plan moved between groups of rounds is tuned once 
   }
 }
 
-TEST_CASE("noisy winners of a model that has totals are contested again, and its other layers get rounds") {
+TEST_CASE("noisy winners of a model that has totals are measured again, and its other layers get rounds") {
   const ModelLayers model = two_layers();
   std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8)};
   rows[relu].noisy = true;
@@ -203,7 +203,7 @@ TEST_CASE("noisy winners of a model that has totals are contested again, and its
   }
 }
 
-TEST_CASE("a contended winner of a model that has totals is contested again") {
+TEST_CASE("a contended winner of a model that has totals is measured again") {
   const ModelLayers model = two_layers();
   std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8)};
   // The relu takes 1 of 101 us: rounds count without it, so that there are totals.
@@ -244,7 +244,7 @@ TEST_CASE("a winner that two further sessions leave noisy is settled") {
   CHECK(missing_after(model, {noisy, quiet, noisy}).layers.size() == 2);
 }
 
-TEST_CASE("a noisy winner on more threads than are asked for is not contested again") {
+TEST_CASE("a noisy winner on more threads than are asked for is not measured again") {
   const ModelLayers model = two_layers();
   std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8), timed(model, relu, 8)};
   rows[2].algorithm = "a,threads=2";
@@ -284,7 +284,7 @@ TEST_CASE("a plan that ended its process is tried again twice, on other days or 
   CHECK(missing_after(model, {rows, {good, slow, other}}, Again::nothing, Retry{.day = "2026-01-20"}).layers.empty());
 }
 
-TEST_CASE("a session that only one session contradicts after a week is contested by another one") {
+TEST_CASE("a session that only one session contradicts after a week is in doubt, and another one is measured") {
   const ModelLayers model = two_layers();
   std::vector<std::vector<Measurement>> sessions(8, std::vector<Measurement>{});
   sessions[0] = {timed(model, relu, 8), timed(model, softmax, 8)};

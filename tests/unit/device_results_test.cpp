@@ -86,15 +86,15 @@ TEST_CASE("a row is marked of which no two methods of timing agree") {
 TEST_CASE("a row is marked whose kernels take another time by the device's own records") {
   // 10 us without launches; 9.6 and 10.4 us are within 5 % of that, 9 and 11 us are not.
   Measurement timed = row("Softmax/f32/x=10x100x1", 10.5e-6, 0.5e-6);
-  CHECK_FALSE(referee_disagrees(timed));  // no records
+  CHECK_FALSE(activity_disagrees(timed));  // no records
   for (const auto& [seconds, disagrees] :
        {std::pair(9e-6, true), std::pair(9.6e-6, false), std::pair(10.4e-6, false), std::pair(11e-6, true)}) {
     timed.kernels = {seconds};
-    CHECK(referee_disagrees(timed) == disagrees);
+    CHECK(activity_disagrees(timed) == disagrees);
   }
   timed.kernels = {11e-6};
   timed.empty_kernels = {1.2e-6};  // 9.8 us of work
-  CHECK_FALSE(referee_disagrees(timed));
+  CHECK_FALSE(activity_disagrees(timed));
 }
 
 // On an H200 a kernel in a stream takes 1.3 us more than its work, a kernel in a graph 0.5 us more.

@@ -47,11 +47,11 @@ struct Prepared {
 constexpr Seconds whole{10};
 
 std::vector<Measurement> session(const std::shared_ptr<FakeDevice>& device, const std::vector<FakeDevicePlan>& plans,
-                                 Seconds budget = {0.3}, bool referee = true) {
+                                 Seconds budget = {0.3}, bool activity_check = true) {
   const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<FakeDeviceBackend>(device, plans)};
   DeviceHost host(*device, without_stalls());
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
-  return run_tuning_session(host, wanted, backends, {.budget = budget, .referee = referee}, 1);
+  return run_tuning_session(host, wanted, backends, {.budget = budget, .activity_check = activity_check}, 1);
 }
 
 }  // namespace
@@ -228,7 +228,7 @@ TEST_CASE("calls that cannot be recorded and fill the queue are timed in halves"
   CHECK(prepared.device->recordings == recordings);
 }
 
-TEST_CASE("the referee tells what the kernels of one call take, and what empty ones would by its records") {
+TEST_CASE("the activity record tells what the kernels of one call take, and what empty ones would by its records") {
   Prepared prepared({.name = "relu", .seconds = 10e-6, .kernels = 2});
   DeviceHost host(*prepared.device);
   const auto time = host.kernel_time(prepared.work);

@@ -263,12 +263,12 @@ TEST_CASE("the quietest session is named if it is a week older, and gives way to
   const Analysis recent = analyzed(small_model(), {on("2026-02-26", 1), on("2026-03-04", 1.2)});  // six days
   CHECK(library(recent) == Approx(30));
   CHECK_FALSE(recent.quietest);
-  const Analysis contested = analyzed(small_model(), {on("2026-02-25", 1), on("2026-03-04", 1.2)});  // seven
-  CHECK(library(contested) == Approx(30));
-  REQUIRE(contested.quietest);
-  CHECK(contested.quietest->started == "2026-02-25T12:00:00Z");
-  CHECK(contested.quietest->newest == "2026-03-04T12:00:00Z");
-  CHECK(contested.quietest->contested);
+  const Analysis doubted = analyzed(small_model(), {on("2026-02-25", 1), on("2026-03-04", 1.2)});  // seven
+  CHECK(library(doubted) == Approx(30));
+  REQUIRE(doubted.quietest);
+  CHECK(doubted.quietest->started == "2026-02-25T12:00:00Z");
+  CHECK(doubted.quietest->newest == "2026-03-04T12:00:00Z");
+  CHECK(doubted.quietest->in_doubt);
   const Analysis replaced =
       analyzed(small_model(), {on("2026-02-25", 1), on("2026-03-04", 1.2), on("2026-03-05", 1.21)});
   CHECK(library(replaced) == Approx(1.21 * 30));
@@ -278,5 +278,5 @@ TEST_CASE("the quietest session is named if it is a week older, and gives way to
   const Analysis kept = analyzed(small_model(), {on("2026-02-25", 1), on("2026-03-04", 1.2), on("2026-03-05", 1.5)});
   CHECK(library(kept) == Approx(30));  // the two do not agree: one of them was disturbed
   REQUIRE(kept.quietest);
-  CHECK_FALSE(kept.quietest->contested);
+  CHECK_FALSE(kept.quietest->in_doubt);
 }

@@ -144,8 +144,8 @@ struct Analysis {
   /// The quietest session of all layers, if it is older than the newest one by a week or more; ISO 8601, UTC.
   struct QuietestSession {
     std::string started{}, newest{};
-    bool contested = false;  ///< its rounds count, but the only session since then differs: another one decides
-    bool replaced = false;   ///< its rounds no longer count: the last two sessions agree, and are slower
+    bool in_doubt = false;  ///< its rounds count, but the only session since then differs: another one decides
+    bool replaced = false;  ///< its rounds no longer count: the last two sessions agree, and are slower
   };
   std::optional<QuietestSession> quietest{};
   std::array<Rung, rung_count> rungs{};

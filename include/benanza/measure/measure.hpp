@@ -64,7 +64,7 @@ struct MeasureOptions {
   std::shared_ptr<const Run> earlier{};
   /// Whether an accelerator's own records are read at the end (`Device::kernel_time`). Only for the last session of a
   /// process, since the collector stays attached.
-  bool referee = true;
+  bool activity_check = true;
   /// Metrics for the kernels of each chosen plan, collected in a replay after everything was timed; empty: none.
   std::vector<KernelMetric> metrics{};
   /// Called with each reason, as one line, why kernels or counters that `metrics` asks for are missing. `measure` also

@@ -105,7 +105,7 @@ inline constexpr double methods_agree = 0.05;
   return std::max(Seconds{}, row.kernels - row.empty_kernels);
 }
 /// Whether this differs from the time without launches.
-[[nodiscard]] inline bool referee_disagrees(const Measurement& row) {
+[[nodiscard]] inline bool activity_disagrees(const Measurement& row) {
   return row.measured() && row.kernels.value > 0 &&
          !is_same_time(row, without_launch(row, row.p10), recorded_work(row));
 }

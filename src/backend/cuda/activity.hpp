@@ -27,7 +27,7 @@ struct Activities {
 /// The device's records of these calls, which must be finished when `calls` returns. Empty if CUPTI is missing, if the
 /// driver allows it to administrators only, or if another profiler is active. The first call of a process loads CUPTI,
 /// which then stays loaded: cuptiFinalize races with calls in progress. So CUPTI is not used before the last session of
-/// a process has its times (`MeasureOptions::referee`).
+/// a process has its times (`MeasureOptions::activity_check`).
 [[nodiscard]] std::optional<Activities> activities_of(const std::function<void()>& calls);
 
 /// The kernels among these records, ordered by start time, without copies and fills; or the reason why there are none.

@@ -186,7 +186,7 @@ template <class Iterator>
     const bool replaced = contradict(quietest->p10, later, sessions.end());
     chosen.quietest = {.started = quietest->started,
                        .newest = sessions.back().started,
-                       .contested = !replaced && std::next(later) == sessions.end(),
+                       .in_doubt = !replaced && std::next(later) == sessions.end(),
                        .replaced = replaced};
     if (replaced) {
       sessions.erase(sessions.begin(), later);
