@@ -31,11 +31,11 @@ std::string counted(std::size_t count, const std::string& one, const std::string
 
 class Adviser {
  public:
-  Adviser(const Analysis& analysis, const EngineProfile& profile, const Gap& gap, const Timeline& timeline,
+  Adviser(const Analysis& analysis, const EngineProfile& profile, const Gap& gap, const RecordTimes& times,
           const Commands& commands)
       : analysis_(analysis),
         gap_(gap),
-        timeline_(timeline),
+        times_(times),
         commands_(commands),
         profile_(profile),
         timed_(timed_graph_of(analysis, form_of(gap.rung))) {}
@@ -200,7 +200,7 @@ class Adviser {
       bound += group->bound;
       for (const auto record : group->records) records.emplace(record, 1.0);
     }
-    Advice& advice = add(change, text, gain, uncertainty_of(timeline_, records, bound * gap_.bound_uncertainty));
+    Advice& advice = add(change, text, gain, uncertainty_of(times_, records, bound * gap_.bound_uncertainty));
     for (const auto* group : groups) advice.layers.push_back(group->name);
     advice.calls = calls_of(groups);
     advice.replaced = bound + gain;
@@ -347,7 +347,7 @@ class Adviser {
 
   const Analysis& analysis_;
   const Gap& gap_;
-  const Timeline& timeline_;
+  const RecordTimes& times_;
   const Commands& commands_;
   const EngineProfile& profile_;
   const TimedGraph* timed_;
@@ -357,8 +357,8 @@ class Adviser {
 }  // namespace
 
 std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap,
-                           const Timeline& timeline, const Commands& commands) {
-  return Adviser(analysis, profile, gap, timeline, commands).run();
+                           const RecordTimes& times, const Commands& commands) {
+  return Adviser(analysis, profile, gap, times, commands).run();
 }
 
 }  // namespace benanza::gap

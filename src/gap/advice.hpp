@@ -2,7 +2,7 @@
 // advise: which changes would reduce a gap, and by how much.
 #pragma once
 
-#include "timeline.hpp"
+#include "record_times.hpp"
 #include <benanza/gap/gap.hpp>
 
 #include <vector>
@@ -13,6 +13,6 @@ namespace benanza::gap {
 /// slower alike, since the rest is uncertain until that is mended. Gains do not add up, since two
 /// may concern the same time.
 [[nodiscard]] std::vector<Advice> advise(const Analysis& analysis, const EngineProfile& profile, const Gap& gap,
-                                         const Timeline& timeline, const Commands& commands);
+                                         const RecordTimes& times, const Commands& commands);
 
 }  // namespace benanza::gap

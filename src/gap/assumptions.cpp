@@ -171,7 +171,7 @@ std::string why_outside(const Analysis& analysis, const EngineProfile& profile, 
   return device.empty() ? below_floor(analysis, gap) : device;
 }
 
-void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& profile, const Timeline& timeline) {
+void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& profile, const RecordTimes& times) {
   const auto take_gap_back = [&](std::string why) {
     gap.outside = std::move(why);
     gap.gap.reset();
@@ -208,7 +208,7 @@ void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& prof
   }
   // Where nothing overlaps on a lane, records cannot take longer than the run, apart from a small cost of the profiler.
   constexpr double doubtful = 1.1, absurd = 2;
-  const Seconds taken = timeline.latency - timeline.rest - timeline.between;
+  const Seconds taken = times.latency - times.rest - times.between;
   if (taken <= *gap.latency * doubtful) return;
   const std::string why = "the records take " + ms_text(taken) + " of a latency of " + ms_text(*gap.latency) +
                           ": another unit, or another run";

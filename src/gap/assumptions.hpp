@@ -2,7 +2,7 @@
 // assumptions: what must hold before a bound can explain a profile: the same device, the same model, one run.
 #pragma once
 
-#include "timeline.hpp"
+#include "record_times.hpp"
 #include <benanza/gap/gap.hpp>
 
 #include <string>
@@ -15,6 +15,6 @@ namespace benanza::gap {
 
 /// Judges the profile as a whole by the result of the matching. If it is cut off, belongs to another model or unit, or
 /// holds two models, then the gap, the claims about layers, or what counts as explained are withdrawn.
-void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& profile, const Timeline& timeline);
+void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& profile, const RecordTimes& times);
 
 }  // namespace benanza::gap

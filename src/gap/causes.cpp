@@ -54,9 +54,9 @@ class PartSum {
     part_.uncertainty = uncertainty;
     given_ = true;
   }
-  [[nodiscard]] GapPart part(Cause cause, const Timeline& timeline, double bound_uncertainty) {
+  [[nodiscard]] GapPart part(Cause cause, const RecordTimes& times, double bound_uncertainty) {
     part_.cause = cause;
-    if (!given_) part_.uncertainty = uncertainty_of(timeline, from_.records, from_.bound * bound_uncertainty);
+    if (!given_) part_.uncertainty = uncertainty_of(times, from_.records, from_.bound * bound_uncertainty);
     std::stable_sort(part_.items.begin(), part_.items.end(), [](const GapItem& a, const GapItem& b) {
       return std::fabs(a.time.value) != std::fabs(b.time.value) ? std::fabs(a.time.value) > std::fabs(b.time.value)
                                                                 : a.name < b.name;
@@ -73,12 +73,12 @@ class PartSum {
 class Splitter {
  public:
   Splitter(Gap& gap, const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
-           const Timeline& timeline, const std::vector<RecordMatch>& matches)
+           const RecordTimes& times, const std::vector<RecordMatch>& matches)
       : gap_(gap),
         analysis_(analysis),
         model_(model),
         profile_(profile),
-        timeline_(timeline),
+        times_(times),
         matches_(matches),
         form_(form_of(gap.rung)),
         layers_(form_ == Form::single ? model.single : model.fused),
@@ -111,9 +111,9 @@ class Splitter {
   void make_records() {
     for (std::size_t r = 0; r < profile_.records.size(); ++r) {
       gap_.records.push_back({.record = r,
-                              .time = timeline_.own[r],
-                              .counted = timeline_.counted[r],
-                              .uncertainty = timeline_.uncertainty[r],
+                              .time = times_.own[r],
+                              .counted = times_.counted[r],
+                              .uncertainty = times_.uncertainty[r],
                               .by = matches_[r].by,
                               .layers = matches_[r].layers});
       gap_.records.back().cause = cause_beside(r).value_or(Cause::unmatched);
@@ -125,7 +125,7 @@ class Splitter {
     const ProfileRecord& record = profile_.records[r];
     if (record.activity == Activity::wait) return Cause::waits;
     if (record.activity == Activity::call) return record.between_libraries ? Cause::between_calls : Cause::calls;
-    if (!timeline_.counted[r]) return Cause::host;
+    if (!times_.counted[r]) return Cause::host;
     if (is_conversion(record)) return Cause::conversions;
     if (is_copy(record)) return Cause::copies;
     const auto kinds = kinds_of(record);
@@ -242,7 +242,7 @@ class Splitter {
         group.signatures.push_back(row.signature);
       }
     }
-    group.uncertainty = uncertainty_of(timeline_, shares_of(group, 1), group.bound * gap_.bound_uncertainty);
+    group.uncertainty = uncertainty_of(times_, shares_of(group, 1), group.bound * gap_.bound_uncertainty);
     std::sort(members.begin(), members.end());
     group.pattern = pattern_of(model_.single, members);
     group.name = timed_.layers[group.layers.front()].name;
@@ -329,14 +329,14 @@ class Splitter {
       of(any_unmatched ? Cause::unmatched : Cause::not_in_profile)
           .add(timed_.layers[layer].name, time * -1, Difference{{}, time}, "in the bound, in no record");
     }
-    of(Cause::between_layers).add("nothing runs", timeline_.between, timeline_.between_uncertainty);
-    of(Cause::side_by_side).add("records at the same time", timeline_.side_by_side * -1, Seconds{});
+    of(Cause::between_layers).add("nothing runs", times_.between, times_.between_uncertainty);
+    of(Cause::side_by_side).add("records at the same time", times_.side_by_side * -1, Seconds{});
     if (const Seconds difference = all - *gap_.bound; std::fabs(difference.value) > rounding)
       of(Cause::rung).add(rung_text(), difference, *gap_.bound * gap_.bound_uncertainty);
     Seconds known{};
     std::vector<GapPart> parts;
     for (std::size_t c = 0; c + 1 < cause_count; ++c) {
-      GapPart part = sums[c].part(static_cast<Cause>(c), timeline_, gap_.bound_uncertainty);
+      GapPart part = sums[c].part(static_cast<Cause>(c), times_, gap_.bound_uncertainty);
       if (part.items.empty()) continue;
       known += part.time;
       parts.push_back(std::move(part));
@@ -369,7 +369,7 @@ class Splitter {
   const Analysis& analysis_;
   const ModelLayers& model_;
   const EngineProfile& profile_;
-  const Timeline& timeline_;
+  const RecordTimes& times_;
   const std::vector<RecordMatch>& matches_;
   Form form_;
   const LayerGraph& layers_;
@@ -428,16 +428,16 @@ std::string pattern_of(const LayerGraph& single, const std::vector<std::size_t>&
   return text.empty() ? "view" : text;
 }
 
-std::optional<Seconds> uncertainty_of(const Timeline& timeline, const std::map<std::size_t, double>& shares,
+std::optional<Seconds> uncertainty_of(const RecordTimes& times, const std::map<std::size_t, double>& shares,
                                       Seconds of_bound) {
-  const auto of_records = timeline.uncertainty_of(shares);
+  const auto of_records = times.uncertainty_of(shares);
   if (!of_records) return std::nullopt;
   return Seconds{std::hypot(of_records->value, of_bound.value)};
 }
 
 void split_gap(Gap& gap, const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
-               const Timeline& timeline, const std::vector<RecordMatch>& matches) {
-  Splitter(gap, analysis, model, profile, timeline, matches).run();
+               const RecordTimes& times, const std::vector<RecordMatch>& matches) {
+  Splitter(gap, analysis, model, profile, times, matches).run();
 }
 
 }  // namespace benanza::gap

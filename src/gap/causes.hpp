@@ -3,7 +3,7 @@
 #pragma once
 
 #include "match.hpp"
-#include "timeline.hpp"
+#include "record_times.hpp"
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/model_layers.hpp>
 
@@ -27,12 +27,12 @@ namespace benanza::gap {
 [[nodiscard]] std::string word_of(const Layer& layer);
 
 /// The uncertainty of a difference between shares of records and times of the bound with the uncertainty `of_bound`.
-[[nodiscard]] std::optional<Seconds> uncertainty_of(const Timeline& timeline,
+[[nodiscard]] std::optional<Seconds> uncertainty_of(const RecordTimes& times,
                                                     const std::map<std::size_t, double>& shares, Seconds of_bound);
 
-/// Fills in records, groups, parts and not_found of a gap whose latency and bound are known. `timeline` and `matches`
+/// Fills in records, groups, parts and not_found of a gap whose latency and bound are known. `times` and `matches`
 /// must be of the same profile.
 void split_gap(Gap& gap, const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
-               const Timeline& timeline, const std::vector<RecordMatch>& matches);
+               const RecordTimes& times, const std::vector<RecordMatch>& matches);
 
 }  // namespace benanza::gap

@@ -52,17 +52,17 @@ std::string_view library_of(const ProfileRecord& record) {
   return {};
 }
 
-std::vector<LibraryTime> time_by_library(const EngineProfile& profile, const Timeline& timeline) {
+std::vector<LibraryTime> time_by_library(const EngineProfile& profile, const RecordTimes& times) {
   constexpr const char* other = "other";
   std::map<std::string, LibraryTime> sums;
-  for (std::size_t r = 0; r < timeline.own.size(); ++r) {
-    if (!timeline.counted[r] || timeline.own[r].value <= 0) continue;
+  for (std::size_t r = 0; r < times.own.size(); ++r) {
+    if (!times.counted[r] || times.own[r].value <= 0) continue;
     const ProfileRecord& record = profile.records[r];
     std::string library = !record.library.empty() ? record.library : std::string(library_of(record));
     if (library.empty()) library = other;
     LibraryTime& sum = sums[library];
     sum.library = library;
-    sum.time += timeline.own[r];
+    sum.time += times.own[r];
     ++sum.records;
   }
   std::vector<LibraryTime> result;

@@ -2,7 +2,7 @@
 // EngineLibrary: the library whose kernels an engine runs, if known, and the engines' names for oneDNN's kernels.
 #pragma once
 
-#include "timeline.hpp"
+#include "record_times.hpp"
 #include <benanza/gap/gap.hpp>
 #include <benanza/profile/engine_profile.hpp>
 
@@ -17,7 +17,7 @@ namespace benanza::gap {
 
 /// Sums of the own times of the counted records, grouped by the library whose call launched them or that `library_of`
 /// finds.
-[[nodiscard]] std::vector<LibraryTime> time_by_library(const EngineProfile& profile, const Timeline& timeline);
+[[nodiscard]] std::vector<LibraryTime> time_by_library(const EngineProfile& profile, const RecordTimes& times);
 
 /// Kernel family and instruction set of a oneDNN implementation; the same for oneDNN's own name
 /// (`brgconv_1x1:avx512_core`) and for OpenVINO's name (`brgconv_avx512_1x1_f32`). Empty if the name does not contain

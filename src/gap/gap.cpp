@@ -7,7 +7,7 @@
 #include "joint.hpp"
 #include "match.hpp"
 #include "phases.hpp"
-#include "timeline.hpp"
+#include "record_times.hpp"
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/model_layers.hpp>
 
@@ -40,7 +40,7 @@ std::string disturbed_text(const Gap& gap) {
 }
 
 Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapOptions& options,
-              const Timeline& timeline) {
+              const RecordTimes& times) {
   const RungName chosen = options.rung.value_or(analysis.headline());
   const Rung& rung = analysis[chosen];
   Gap gap{.model = analysis.model,
@@ -51,11 +51,11 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
           .device = profile.device,
           .threads = profile.threads,
           .passes = profile.latencies.size(),
-          .quiet_passes = timeline.quiet.size(),
+          .quiet_passes = times.quiet.size(),
           .warm_ups = profile.warm_ups,
-          .latency = timeline.latency,
-          .latency_uncertainty = uncertainty_of_median(timeline.quiet),
-          .latency_of_records = timeline.of_records,
+          .latency = times.latency,
+          .latency_uncertainty = uncertainty_of_median(times.quiet),
+          .latency_of_records = times.of_records,
           .rung = chosen,
           .bound = expected(rung),
           .floor_share = rung.floor_share,
@@ -111,13 +111,13 @@ void warn_of_kind(Gap& gap, const Analysis& analysis, const EngineProfile& profi
 }
 
 /// What needs no layers: the runtime calls between two library calls, which serve no layer.
-void split_calls(Gap& gap, const EngineProfile& profile, const Timeline& timeline) {
+void split_calls(Gap& gap, const EngineProfile& profile, const RecordTimes& times) {
   GapPart part{.cause = Cause::between_calls};
   for (std::size_t r = 0; r < profile.records.size(); ++r) {
     const ProfileRecord& record = profile.records[r];
-    if (record.activity != Activity::call || !record.between_libraries || timeline.own[r].value <= 0) continue;
-    part.items.push_back({record.name, timeline.own[r], record.op});
-    part.time += timeline.own[r];
+    if (record.activity != Activity::call || !record.between_libraries || times.own[r].value <= 0) continue;
+    part.items.push_back({record.name, times.own[r], record.op});
+    part.time += times.own[r];
   }
   if (part.items.empty()) return;
   std::stable_sort(part.items.begin(), part.items.end(),
@@ -148,7 +148,7 @@ std::optional<double> Gap::explained() const {
 
 std::optional<Seconds> latency_of(const EngineProfile& profile) {
   if (profile.latencies.empty() && (profile.records.empty() || !profile.total_only.empty())) return std::nullopt;
-  return make_timeline(profile).latency;
+  return make_record_times(profile).latency;
 }
 
 Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProfile& profile,
@@ -161,8 +161,8 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
                             timed_graph_of(analysis, Form::single) && timed_graph_of(analysis, Form::fused);
   EngineProfile totals;  // what can be said if the records support no claim
   totals.latencies = profile.latencies;
-  const Timeline timeline = make_timeline(layers_known ? profile : totals);
-  Gap gap = begin_gap(analysis, profile, options, timeline);
+  const RecordTimes times = make_record_times(layers_known ? profile : totals);
+  Gap gap = begin_gap(analysis, profile, options, times);
   if (!layers_known) {
     gap.total_only = !profile.total_only.empty() ? profile.total_only : "the profile names no layers";
     gap.latency_of_records = false;
@@ -173,14 +173,14 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   warn_of_kind(gap, analysis, profile);
   if (gap.latency && gap.bound && gap.outside.empty()) gap.gap = *gap.latency - *gap.bound;
   if (layers_known && gap.gap) {
-    split_gap(gap, analysis, model, profile, timeline, match(model, profile, timeline.counted, options.phases));
+    split_gap(gap, analysis, model, profile, times, match(model, profile, times.counted, options.phases));
     if (!options.phases.empty()) gap.phases = phase_gaps(gap, analysis, model, profile.records, options.phases);
     warn_of_times(gap);
     gap.deviations = deviations_of(model, profile, gap);
-    settle_claims(gap, analysis, profile, timeline);
+    settle_claims(gap, analysis, profile, times);
   }
   if (times_known(profile)) {
-    const Timeline of_records = layers_known ? timeline : make_timeline(profile);
+    const RecordTimes of_records = layers_known ? times : make_record_times(profile);
     gap.by_library = time_by_library(profile, of_records);
     if (!layers_known && gap.gap) split_calls(gap, profile, of_records);
   }
@@ -192,7 +192,7 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
   gap.library = library_gaps(analysis);
   gap.backends = backend_gains(analysis, profile, gap);
   if (!gap.unclaimed) gap.joint = joint_gain(analysis, options.other_types, gap);
-  if (gap.gap && !gap.unclaimed) gap.advice = advise(analysis, profile, gap, timeline, options.commands);
+  if (gap.gap && !gap.unclaimed) gap.advice = advise(analysis, profile, gap, times, options.commands);
   return gap;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bind.hpp"
 
-#include "declared.hpp"
+#include "declared_inputs.hpp"
 #include "proto.hpp"
 #include "rules.hpp"
 #include <benanza/error.hpp>
@@ -70,9 +70,9 @@ class Binder {
   }
 
  private:
-  [[nodiscard]] const Declared* find_input(const std::string& name) const {
+  [[nodiscard]] const DeclaredInput* find_input(const std::string& name) const {
     const auto found = std::find_if(inputs_.begin(), inputs_.end(),
-                                    [&](const Declared& input) { return input.proto->name() == name; });
+                                    [&](const DeclaredInput& input) { return input.proto->name() == name; });
     return found == inputs_.end() ? nullptr : &*found;
   }
 
@@ -108,13 +108,13 @@ class Binder {
   }
 
   /// The first input that has a dimension.
-  [[nodiscard]] const Declared* leading_input() const {
+  [[nodiscard]] const DeclaredInput* leading_input() const {
     for (const auto& input : inputs_)
       if (input.dims && !input.dims->empty() && !values_.contains(input.proto->name())) return &input;
     return nullptr;
   }
   [[nodiscard]] const Dim* leading_dim() const {
-    const Declared* input = leading_input();
+    const DeclaredInput* input = leading_input();
     return input == nullptr ? nullptr : &input->dims->front();
   }
 
@@ -132,8 +132,8 @@ class Binder {
 
   /// Whether that dimension is the batch, the leading dimension of the first input. A vector of one element does not
   /// count, since it may be anything. The state of a recurrent model, such as 2 x ? x 128, has the batch in its middle.
-  [[nodiscard]] bool shares_batch(const Declared& input, std::size_t axis) const {
-    const Declared* first = leading_input();
+  [[nodiscard]] bool shares_batch(const DeclaredInput& input, std::size_t axis) const {
+    const DeclaredInput* first = leading_input();
     if (first == nullptr || !input.dims || axis >= input.dims->size()) return false;
     const Dim &leading = first->dims->front(), &own = (*input.dims)[axis];
     if (!leading.symbol.empty() && own.symbol == leading.symbol) return true;
@@ -154,7 +154,7 @@ class Binder {
   // A full shape binds the symbols of its input's dimensions, for the other inputs too.
   void bind_shapes() {
     for (const auto& [name, shape] : shapes_) {
-      const Declared& input = *find_input(name);
+      const DeclaredInput& input = *find_input(name);
       if (!input.dims) continue;
       if (input.dims->size() != shape.size())
         throw UsageError("input '" + name + "' has " + std::to_string(input.dims->size()) + " dimensions, but " +
@@ -173,7 +173,7 @@ class Binder {
   /// whole shape.
   void bind_arrays() {
     for (const auto& [name, array] : options_.arrays) {
-      const Declared* input = find_input(name);
+      const DeclaredInput* input = find_input(name);
       if (input == nullptr) continue;
       for (const auto size : array.dims) check_size(size, "a dimension of " + array.described);
       if (!input->dims) {
@@ -199,7 +199,7 @@ class Binder {
     for (const auto& [name, size] : defaults.dims)
       if (symbols_.contains(name)) sizes_.emplace(name, size);
     for (const auto& [name, shape] : defaults.inputs)
-      if (const Declared* input = find_input(name)) take_shape(*input, shape);
+      if (const DeclaredInput* input = find_input(name)) take_shape(*input, shape);
     const Dim* leading = leading_dim();
     if (!defaults.batch || batch_ || leading == nullptr) return;
     if (!leading->symbol.empty()) sizes_.emplace(leading->symbol, *defaults.batch);
@@ -207,7 +207,7 @@ class Binder {
   }
 
   /// Binds the open dimensions of that input. Ignores a shape that does not match the input's.
-  void take_shape(const Declared& input, const Dims& shape) {
+  void take_shape(const DeclaredInput& input, const Dims& shape) {
     if (!input.dims) {
       shapes_.emplace(input.proto->name(), shape);
       return;
@@ -227,18 +227,19 @@ class Binder {
         found = options_.node_inputs.find(node.output(i));
       if (found == options_.node_inputs.end()) continue;
       for (std::size_t i = 0; i < found->second.size() && i < static_cast<std::size_t>(node.input_size()); ++i)
-        if (const Declared* input = find_input(node.input(static_cast<int>(i)))) take_shape(*input, found->second[i]);
+        if (const DeclaredInput* input = find_input(node.input(static_cast<int>(i))))
+          take_shape(*input, found->second[i]);
     }
   }
 
   /// Whether an unbound dimension counts the items of a batch. This holds for a leading dimension, unless its name or
   /// another occurrence says otherwise, and for a dimension whose name says so.
-  [[nodiscard]] bool looks_like_batch(const Declared& input, std::size_t axis) const {
+  [[nodiscard]] bool looks_like_batch(const DeclaredInput& input, std::size_t axis) const {
     const Dim& dim = (*input.dims)[axis];
     if (dim.anonymous) return axis == 0 || shares_batch(input, axis);
     if (says_batch(dim.symbol)) return true;
     if (axis != 0 || says_other(dim.symbol)) return false;
-    const auto stands_behind = [&](const Declared& other) {
+    const auto stands_behind = [&](const DeclaredInput& other) {
       return other.dims && std::any_of(other.dims->begin() + (other.dims->empty() ? 0 : 1), other.dims->end(),
                                        [&](const Dim& d) { return d.symbol == dim.symbol; });
     };
@@ -275,7 +276,7 @@ class Binder {
     }
   }
 
-  BoundInput bound(const Declared& input) {
+  BoundInput bound(const DeclaredInput& input) {
     const std::string& name = input.proto->name();
     BoundInput result{.proto = input.proto};
     const auto type = element_type(input.proto->type());
@@ -296,7 +297,7 @@ class Binder {
     return result;
   }
 
-  Dims sizes_of(const Declared& input) {
+  Dims sizes_of(const DeclaredInput& input) {
     Dims dims;
     for (std::size_t i = 0; i < input.dims->size(); ++i) {
       const Dim& dim = (*input.dims)[i];
@@ -311,7 +312,7 @@ class Binder {
     return dims;
   }
 
-  static std::int64_t checked(std::int64_t size, const Declared& input, std::size_t axis) {
+  static std::int64_t checked(std::int64_t size, const DeclaredInput& input, std::size_t axis) {
     if (size > largest_dim)
       throw InputError("input '" + input.proto->name() + "': dimension " + std::to_string(axis) + " is " +
                        std::to_string(size) + ", expected 0 to 2^48 or a symbol");
@@ -330,7 +331,7 @@ class Binder {
 
   const onnx::GraphProto& graph_;
   const Options& options_;
-  std::vector<Declared> inputs_;
+  std::vector<DeclaredInput> inputs_;
   std::set<std::string> symbols_{};
   std::map<std::string, std::int64_t> sizes_{}, assumed_{}, values_{};
   std::map<std::string, Dims> shapes_{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "propose.hpp"
 
-#include "declared.hpp"
+#include "declared_inputs.hpp"
 #include "proto.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ bool contains(std::string_view text, std::initializer_list<std::string_view> wor
   return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != text.npos; });
 }
 
-Kind kind_of(const Declared& input, std::size_t axis) {
+Kind kind_of(const DeclaredInput& input, std::size_t axis) {
   const auto& dims = *input.dims;
   const Dim& dim = dims[axis];
   const std::size_t rank = dims.size();
@@ -80,7 +80,7 @@ class Search {
  private:
   using Assignment = std::vector<std::int64_t>;
 
-  void add(const Declared& input) {
+  void add(const DeclaredInput& input) {
     std::optional<std::size_t> sides;  // the group of this image
     for (std::size_t axis = 0; input.dims && axis < input.dims->size(); ++axis) {
       const auto found = std::find(open_.begin(), open_.end(), (*input.dims)[axis].symbol);
@@ -100,7 +100,7 @@ class Search {
   }
 
   /// The most likely sizes first.
-  [[nodiscard]] std::vector<std::int64_t> candidates(Kind kind, const Declared& input) const {
+  [[nodiscard]] std::vector<std::int64_t> candidates(Kind kind, const DeclaredInput& input) const {
     std::vector<std::int64_t> result;
     if (kind == Kind::image) {
       result = hints_;

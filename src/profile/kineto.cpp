@@ -4,8 +4,8 @@
 // an operator. A pass is a ProfilerStep; otherwise a repeated annotation by the user; otherwise a repetition of the
 // outermost operators.
 #include "kineto_events.hpp"
+#include "nested_events.hpp"
 #include "reader.hpp"
-#include "timeline.hpp"
 #include "trace_event.hpp"
 #include <benanza/error.hpp>
 

@@ -2,9 +2,9 @@
 // The simplest format: CSV with the columns `layer` and `time_ms` (or time_us, time_ns, time_s), and optionally `op`,
 // `node`, `algorithm`. Rows are in the order of the engine; several passes follow each other.
 #include "csv_row.hpp"
+#include "nested_events.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
-#include "timeline.hpp"
 #include <benanza/error.hpp>
 
 #include <array>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // oneDNN's log (ONEDNN_VERBOSE=profile_exec): one line per primitive, with the columns that the line `template:` names,
 // times in milliseconds. Lines of other programs in between are skipped. Passes are the repetitions of the sequence.
+#include "nested_events.hpp"
 #include "onednn_problem.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
-#include "timeline.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>

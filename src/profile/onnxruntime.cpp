@@ -3,9 +3,9 @@
 // complete events in microseconds. `model_run` is a pass; `<node>_kernel_time` of category Node is a layer, which
 // contains the layers of its subgraph. Events of category Kernel, in builds with CUPTI, follow the node that launched
 // them.
+#include "nested_events.hpp"
 #include "onnxruntime_nodes.hpp"
 #include "reader.hpp"
-#include "timeline.hpp"
 #include "trace_event.hpp"
 #include <benanza/error.hpp>
 

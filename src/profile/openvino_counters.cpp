@@ -4,10 +4,10 @@
 // statistics_report.cpp). Layers are in the order of the engine, one block per pass. The sum of a block is not a
 // latency.
 #include "csv_row.hpp"
+#include "nested_events.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
 #include "small_json.hpp"
-#include "timeline.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>

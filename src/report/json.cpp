@@ -3,7 +3,7 @@
 #include "json.hpp"
 
 #include "kernels.hpp"
-#include "known_layers.hpp"
+#include "known_layers_views.hpp"
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The models and unique layers of a set, for a terminal of 80 columns.
 #include "format.hpp"
-#include "known_layers.hpp"
+#include "known_layers_views.hpp"
 #include "table_parts.hpp"
 #include "text.hpp"
 #include <benanza/model/layer_signature.hpp>

@@ -30,7 +30,7 @@ Json event(const std::string& name, std::string_view category, std::size_t proce
 }
 
 void add_iteration(Json& events, std::size_t process, const Scaling& scaling, const ScalingDetail& detail) {
-  const Timeline& timeline = detail.timeline;
+  const IterationTimeline& timeline = detail.timeline;
   add_process(events, process,
               fmt::format("{}: {} workers, {}", scaling.iteration.model, scaling.options.workers,
                           scaling.options.measured ? "as measured by " + scaling.options.measured->backend

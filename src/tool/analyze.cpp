@@ -3,7 +3,7 @@
 #include "analyze_model.hpp"
 #include "assertion.hpp"
 #include "commands.hpp"
-#include "declared.hpp"
+#include "declared_machine.hpp"
 #include "models.hpp"
 #include "output.hpp"
 #include "stored.hpp"
@@ -134,7 +134,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
   command->add_option("--device", options->device, "with --rules: the GPU whose rows of a table to take")
       ->type_name("NAME")
       ->needs("--rules");
-  add_declared(*command, options->machine, {"--results", "--backend", "--threads"});
+  add_declared_machine(*command, options->machine, {"--results", "--backend", "--threads"});
   command->add_flag("--require-complete", options->require_complete,
                     "exit code 3 when a bound is partial or provisional");
   command->add_flag("--take-provisional", options->take_provisional,

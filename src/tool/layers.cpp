@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // benanza layers: the unique layers over a set of models.
 #include "commands.hpp"
-#include "known_layers.hpp"
+#include "known_layers_options.hpp"
 #include "models.hpp"
 #include "output.hpp"
 #include "symbolic.hpp"

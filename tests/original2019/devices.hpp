@@ -6,7 +6,7 @@
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/predict/detail/ratio_database.hpp>
-#include <benanza/predict/detail/scaling.hpp>
+#include <benanza/predict/detail/wave_scaling.hpp>
 #include <benanza/results/csv_table.hpp>
 #include <benanza/results/device_record.hpp>
 #include <benanza/results/whole_file.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes of a run, its warm-ups, and events that lie inside each other.
+#include "profile/nested_events.hpp"
 #include "profile/passes.hpp"
-#include "profile/timeline.hpp"
 #include "support/profile_support.hpp"
 
 namespace {

@@ -91,7 +91,8 @@ TEST_CASE("the timeline of two layers is as calculated by hand") {
   const auto ten_a_second = [](Bytes bytes) { return Seconds{bytes.value / 50}; };  // b takes 2 s, a 6 s
   SECTION("fifo: the optimizer waits for all") {
     // Backward: b' 0-3, a' 3-7. Network: b 3-5, a 7-13. Computation waits 7-13; update 13-15, forward 15-18.
-    const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {0}), {}, ten_a_second);
+    const IterationTimeline timeline =
+        make_iteration_timeline(iteration, make_buckets(iteration, {0}), {}, ten_a_second);
     CHECK(timeline.length == Seconds{18});
     CHECK(timeline.exposed == Seconds{6});
     REQUIRE(timeline.sent.size() == 2);
@@ -103,7 +104,8 @@ TEST_CASE("the timeline of two layers is as calculated by hand") {
   }
   SECTION("one bucket overlaps nothing") {
     // 8 s after backward: 7 + 8 + 2 + 3 = T1 + 8.
-    const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {1e9}), {}, ten_a_second);
+    const IterationTimeline timeline =
+        make_iteration_timeline(iteration, make_buckets(iteration, {1e9}), {}, ten_a_second);
     CHECK(timeline.length == Seconds{20});
   }
   SECTION("priority: what forward reads first overtakes") {
@@ -112,33 +114,35 @@ TEST_CASE("the timeline of two layers is as calculated by hand") {
     // takes 1.2 s, its forward 1 s: 25.2. b waits for c until 28, 0.8 s of update, 2 s: 30.8.
     Iteration three = iteration;
     three.gradients.insert(three.gradients.begin() + 1, {.name = "c", .made = 1, .needed = 1, .bytes = {100}});
-    const Timeline timeline = make_timeline(three, make_buckets(three, {0}), {.order = SendOrder::priority},
-                                            [](Bytes bytes) { return Seconds{bytes.value / 20}; });
+    const IterationTimeline timeline =
+        make_iteration_timeline(three, make_buckets(three, {0}), {.order = SendOrder::priority},
+                                [](Bytes bytes) { return Seconds{bytes.value / 20}; });
     REQUIRE(timeline.sent.size() == 3);
     CHECK(timeline.sent[1].bucket.needed == 0);
     CHECK(timeline.length.value == Approx(30.8).epsilon(1e-12));
     CHECK(timeline.exposed.value == Approx(30.8 - 12).epsilon(1e-12));
     // Fifo sends c before a: all gradients have also arrived at 28, then 2 s of update and 3 s of forward.
-    CHECK(make_timeline(three, make_buckets(three, {0}), {}, [](Bytes bytes) {
+    CHECK(make_iteration_timeline(three, make_buckets(three, {0}), {}, [](Bytes bytes) {
             return Seconds{bytes.value / 20};
           }).length == Seconds{33});
   }
   SECTION("packing and unpacking take the worker's time") {
     // 4 s for 400 B: 0.5 s to pack b and 0.5 s to unpack it, 1.5 s each for a. Backward: b' 0-3, packed 3.5, a' 7.5,
     // packed 9. Network: b 3.5-5.5, a 9-15. b is unpacked 9-9.5, a 15-16.5; update 16.5-18.5, forward 18.5-21.5.
-    const Timeline timeline = make_timeline(iteration, make_buckets(iteration, {0}), {.overhead = {4}}, ten_a_second);
+    const IterationTimeline timeline =
+        make_iteration_timeline(iteration, make_buckets(iteration, {0}), {.overhead = {4}}, ten_a_second);
     CHECK(timeline.sent[0].start == Seconds{3.5});
     CHECK(timeline.sent[1].start == Seconds{9});
     CHECK(timeline.exposed == Seconds{5.5});
     CHECK(timeline.overhead == Seconds{4});
     CHECK(timeline.length == Seconds{21.5});
     // By priority a goes into forward first: unpacked 15-16.5, 1.5 s of update, 1 s; then b: 0.5, 0.5 and 2 s.
-    const Timeline other = make_timeline(iteration, make_buckets(iteration, {0}),
-                                         {.order = SendOrder::priority, .overhead = {4}}, ten_a_second);
+    const IterationTimeline other = make_iteration_timeline(
+        iteration, make_buckets(iteration, {0}), {.order = SendOrder::priority, .overhead = {4}}, ten_a_second);
     CHECK(other.overhead == Seconds{4});
     CHECK(other.length == Seconds{22});
     // One worker exchanges nothing.
-    CHECK(make_timeline(iteration, 1, Network{}, {.overhead = {4}}).length == Seconds{12});
+    CHECK(make_iteration_timeline(iteration, 1, Network{}, {.overhead = {4}}).length == Seconds{12});
   }
 }
 
@@ -148,7 +152,8 @@ TEST_CASE("the closed form of the break-even is 2 S / (n T1)") {
   const auto least = least_bandwidth_without_overlap(iteration, 4, break_even(4), {});
   REQUIRE(least);
   CHECK(least->value == Approx(800.0 / 48).epsilon(1e-12));
-  CHECK(make_timeline(iteration, 4, {.bandwidth = *least}, one_bucket).length.value == Approx(48.0).epsilon(1e-12));
+  CHECK(make_iteration_timeline(iteration, 4, {.bandwidth = *least}, one_bucket).length.value ==
+        Approx(48.0).epsilon(1e-12));
   // 90 %: Tn = 13.333 s, so 1.333 s for 600 B.
   CHECK(least_bandwidth_without_overlap(iteration, 4, 0.9, {})->value == Approx(450.0).epsilon(1e-9));
   // 6 messages of 7 s take more than the remaining 36 s.
@@ -190,9 +195,10 @@ TEST_CASE("properties of timelines") {
     for (const auto order : {SendOrder::fifo, SendOrder::priority}) {
       const ExchangeOptions options{.order = order, .bucket = {25e6}};
       // One worker exchanges nothing.
-      CHECK(make_timeline(iteration, 1, {.bandwidth = gigabits(1)}, options).length.value == Approx(one).epsilon(1e-9));
+      CHECK(make_iteration_timeline(iteration, 1, {.bandwidth = gigabits(1)}, options).length.value ==
+            Approx(one).epsilon(1e-9));
       for (const double rate : {0.1, 1.0, 10.0, 100.0}) {
-        const Timeline at = make_timeline(iteration, 4, {.bandwidth = gigabits(rate)}, options);
+        const IterationTimeline at = make_iteration_timeline(iteration, 4, {.bandwidth = gigabits(rate)}, options);
         CHECK(at.length.value == Approx(one + at.exposed.value).epsilon(1e-9));
         double exposed = 0, bytes = 0;
         Seconds before{};
@@ -212,8 +218,9 @@ TEST_CASE("properties of timelines") {
     double last = 1e300;
     for (double rate = 0.1; rate < 200; rate *= 1.7) {
       const Network network{.bandwidth = gigabits(rate), .latency = {1e-5}};
-      const double fifo = make_timeline(iteration, 4, network, {.order = SendOrder::fifo}).length.value;
-      const double priority = make_timeline(iteration, 4, network, {.order = SendOrder::priority}).length.value;
+      const double fifo = make_iteration_timeline(iteration, 4, network, {.order = SendOrder::fifo}).length.value;
+      const double priority =
+          make_iteration_timeline(iteration, 4, network, {.order = SendOrder::priority}).length.value;
       CHECK(fifo <= last + 1e-9);
       CHECK(priority <= fifo + 1e-9);
       last = fifo;
@@ -221,8 +228,8 @@ TEST_CASE("properties of timelines") {
     // Bisection finds the bandwidth at which the timeline has the efficiency.
     const auto least = least_bandwidth(iteration, 4, 0.8, {}, {});
     REQUIRE(least);
-    CHECK(efficiency(iteration, make_timeline(iteration, 4, {.bandwidth = *least}, {}).length) >= 0.8);
-    CHECK(efficiency(iteration, make_timeline(iteration, 4, {.bandwidth = *least * 0.999}, {}).length) < 0.8);
+    CHECK(efficiency(iteration, make_iteration_timeline(iteration, 4, {.bandwidth = *least}, {}).length) >= 0.8);
+    CHECK(efficiency(iteration, make_iteration_timeline(iteration, 4, {.bandwidth = *least * 0.999}, {}).length) < 0.8);
   }
 }
 

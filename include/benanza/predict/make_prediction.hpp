@@ -8,8 +8,8 @@
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/predict/detail/kernel_waves.hpp>
 #include <benanza/predict/detail/ratio_database.hpp>
-#include <benanza/predict/detail/scaling.hpp>
 #include <benanza/predict/detail/spread.hpp>
+#include <benanza/predict/detail/wave_scaling.hpp>
 #include <benanza/predict/prediction.hpp>
 #include <benanza/results/expected_time.hpp>
 #include <benanza/results/results.hpp>

@@ -2,7 +2,7 @@
 // make_scaling: computes all results for an iteration on 2..N workers.
 #pragma once
 
-#include <benanza/scale/scaling.hpp>
+#include <benanza/scale/efficiency.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +69,7 @@ struct ExposedGradient {
 /// N workers at one bandwidth, in detail.
 struct ScalingDetail {
   BytesPerSecond bandwidth{};
-  Timeline timeline{};
+  IterationTimeline timeline{};
   std::vector<ExposedGradient> exposed{};  ///< the longest time first
 };
 
@@ -97,7 +97,7 @@ struct Scaling {
 namespace detail {
 
 [[nodiscard]] inline ScalingPoint scaling_point(const Iteration& iteration, std::int64_t workers,
-                                                BytesPerSecond bandwidth, const Timeline& timeline) {
+                                                BytesPerSecond bandwidth, const IterationTimeline& timeline) {
   return {.workers = workers,
           .bandwidth = bandwidth,
           .length = timeline.length,
@@ -155,7 +155,7 @@ struct Assumed {
 }
 
 [[nodiscard]] inline std::vector<ExposedGradient> exposed_gradients(const Iteration& iteration,
-                                                                    const Timeline& timeline) {
+                                                                    const IterationTimeline& timeline) {
   std::vector<ExposedGradient> result;
   for (const auto& sent : timeline.sent)
     for (std::size_t i = sent.bucket.first; i <= sent.bucket.last; ++i) {
@@ -202,19 +202,20 @@ inline void add_measured(Scaling& result, const ExchangeOptions& other) {
   const ExchangeOptions& exchange = result.options.exchange;
   for (const auto workers : worker_counts(result.options.workers)) {
     if (!is_measured(result, workers)) continue;
-    Timeline timeline = make_timeline(at, workers, network, exchange);
+    IterationTimeline timeline = make_iteration_timeline(at, workers, network, exchange);
     const BytesPerSecond like = equivalent_bandwidth(at, workers, result.options.algorithm, timeline.communication());
     ScalingPoint point = scaling_point(at, workers, like, timeline);
     const auto end = [&](bool pays_most) {
       const Assumed one = assumed(at, result.options, pays_most);
       const auto time = pays_most ? &MeasuredTime::least : &MeasuredTime::most;
       return speed_up(one.iteration, workers,
-                      make_timeline(one.iteration, workers, network, one.exchange, time).length);
+                      make_iteration_timeline(one.iteration, workers, network, one.exchange, time).length);
     };
     point.speed_up_interval = {end(false), end(true)};
     result.points.push_back(point);
     if (workers != result.options.workers) continue;
-    result.other_order.push_back(scaling_point(at, workers, like, make_timeline(at, workers, network, other)));
+    result.other_order.push_back(
+        scaling_point(at, workers, like, make_iteration_timeline(at, workers, network, other)));
     auto exposed = exposed_gradients(at, timeline);
     result.details.push_back({.bandwidth = like, .timeline = std::move(timeline), .exposed = std::move(exposed)});
   }
@@ -230,17 +231,19 @@ inline void add_analytic(Scaling& result, const ExchangeOptions& other) {
         const Assumed one = assumed(at, given, pays_most);
         Network reaching = network;
         reaching.bandwidth = bandwidth * one.reached;
-        return speed_up(one.iteration, workers, make_timeline(one.iteration, workers, reaching, one.exchange).length);
+        return speed_up(one.iteration, workers,
+                        make_iteration_timeline(one.iteration, workers, reaching, one.exchange).length);
       };
-      ScalingPoint point = scaling_point(at, workers, bandwidth, make_timeline(at, workers, network, given.exchange));
+      ScalingPoint point =
+          scaling_point(at, workers, bandwidth, make_iteration_timeline(at, workers, network, given.exchange));
       if (uncertain(at, given)) point.speed_up_interval = {end(false), end(true)};
       result.points.push_back(point);
     }
-    Timeline timeline = make_timeline(at, given.workers, network, given.exchange);
+    IterationTimeline timeline = make_iteration_timeline(at, given.workers, network, given.exchange);
     auto exposed = exposed_gradients(at, timeline);
     result.details.push_back({.bandwidth = bandwidth, .timeline = std::move(timeline), .exposed = std::move(exposed)});
     result.other_order.push_back(
-        scaling_point(at, given.workers, bandwidth, make_timeline(at, given.workers, network, other)));
+        scaling_point(at, given.workers, bandwidth, make_iteration_timeline(at, given.workers, network, other)));
   }
 }
 
@@ -282,7 +285,7 @@ inline void add_analytic(Scaling& result, const ExchangeOptions& other) {
     ScalingCurve curve{.workers = workers};
     for (int i = 0; i <= curve_points && unit > 0; ++i) {
       const BytesPerSecond bandwidth{unit * std::pow(10.0, -1.5 + 4.0 * i / curve_points)};
-      const Seconds length = make_timeline(at, workers, given.network(bandwidth), given.exchange).length;
+      const Seconds length = make_iteration_timeline(at, workers, given.network(bandwidth), given.exchange).length;
       curve.points.push_back({.bandwidth = bandwidth, .efficiency = efficiency(at, length)});
     }
     result.curves.push_back(std::move(curve));

@@ -3,7 +3,7 @@
 // and channels-last.
 #include "families.hpp"
 #include "post_ops.hpp"
-#include "scaling.hpp"
+#include "quantization_scales.hpp"
 #include <benanza/detail/window.hpp>
 
 #include <array>
@@ -48,7 +48,7 @@ Problem make_problem(const TensorShape& x, const TensorShape& y, const TensorSha
 
 template <class Primitive>
 void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm algorithm,
-                   const std::vector<Choice>& choices, const Scaling& scaling, Candidates& candidates) {
+                   const std::vector<Choice>& choices, const QuantizationScales& scales, Candidates& candidates) {
   const bool has_bias = starts_with_bias(post);
   const bool saves =
       algorithm == dnnl::algorithm::convolution_winograd || algorithm == dnnl::algorithm::deconvolution_winograd;
@@ -64,12 +64,12 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
     const auto x = described_x(problem.x, choice, problem.x_type);
     if (!x) continue;
     auto made =
-        ways_of_epilogue(post, operands, problem.y, choice, problem.y_type, candidates.operands(), scaling.active());
+        ways_of_epilogue(post, operands, problem.y, choice, problem.y_type, candidates.operands(), scales.active());
     if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
     for (const PostOps& post_ops : std::get<std::vector<PostOps>>(made)) {
       auto attributes = post_ops.attributes();
-      scaling.set(attributes);
-      const Type bias_type = scaling.active() ? Type::f32 : problem.y_type;
+      scales.set(attributes);
+      const Type bias_type = scales.active() ? Type::f32 : problem.y_type;
       typename Primitive::primitive_desc first(
           candidates.engine(), dnnl::prop_kind::forward_inference, algorithm, *x, w,
           has_bias ? row_major(channels, bias_type) : Desc(), described_y(problem.y, choice, problem.y_type),
@@ -84,10 +84,10 @@ void add_algorithm(const Problem& problem, const Epilogue& post, dnnl::algorithm
         Draft draft{.algorithm = implementation,
                     .saves_multiplications = saves,
                     .tolerance = saves ? 2e-3 : candidates.tolerance()};
-        scaling.add(draft, uses);
+        scales.add(draft, uses);
         draft.step(descriptor, std::move(uses));
         if (post_ops.sums_into) draft.sum_into(*post_ops.sums_into);
-        if (has_bias) scaling.add_bias(draft, 2, problem.y[1]);
+        if (has_bias) scales.add_bias(draft, 2, problem.y[1]);
         candidates.add(std::move(draft));
       });
     }
@@ -111,13 +111,13 @@ void add_plans(const op::Conv& op, Candidates& candidates) {
   problem.y_type = *y_type;
   problem.plain_w = row_major(problem.w, problem.w_type);
   const int channels = op.group > 1 ? 3 : 1;  // groups and their channels, or only channels
-  const Scaling scaling(op, op.w[0], op.w_constant ? channels : 0, candidates.numbers());
+  const QuantizationScales scales(op, op.w[0], op.w_constant ? channels : 0, candidates.numbers());
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
-  add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_direct, choices, scaling,
+  add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_direct, choices, scales,
                                            candidates);
   add_algorithm<dnnl::convolution_forward>(problem, op.post, dnnl::algorithm::convolution_winograd, {std::nullopt},
-                                           scaling, candidates);
+                                           scales, candidates);
 }
 
 void add_plans(const op::ConvTranspose& op, Candidates& candidates) {
@@ -140,10 +140,10 @@ void add_plans(const op::ConvTranspose& op, Candidates& candidates) {
   problem.x_type = problem.w_type = problem.y_type = *type;
   problem.plain_w = strided(problem.w, strides, problem.w_type);
   const int channels = op.group > 1 ? 3 : 1;
-  const Scaling scaling(op, op.w[1] * op.group, op.w_constant ? channels : 0, candidates.numbers());
+  const QuantizationScales scales(op, op.w[1] * op.group, op.w_constant ? channels : 0, candidates.numbers());
   problem.w_constant = op.w_constant;
   const std::vector<Choice> choices{std::nullopt, Form::plain, Form::channels_last};
-  add_algorithm<dnnl::deconvolution_forward>(problem, op.post, dnnl::algorithm::deconvolution_direct, choices, scaling,
+  add_algorithm<dnnl::deconvolution_forward>(problem, op.post, dnnl::algorithm::deconvolution_direct, choices, scales,
                                              candidates);
 }
 

@@ -4,7 +4,7 @@
 #include "families.hpp"
 #include "fold.hpp"
 #include "post_ops.hpp"
-#include "scaling.hpp"
+#include "quantization_scales.hpp"
 
 namespace benanza::onednn {
 namespace {
@@ -28,7 +28,7 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   const auto a_known = element_type(op.type), b_known = element_type(op.b_type.value_or(op.type)),
              y_known = element_type(op.y_type.value_or(op.type));
   if (!a_known || !b_known || !y_known) return;
-  const bool shifts = Scaling::shifts_weights(op);
+  const bool shifts = QuantizationScales::shifts_weights(op);
   const Type a_type = *a_known, b_type = shifts ? Type::s8 : *b_known, y_type = *y_known;
   const TensorShape shape = op.y();
   const bool has_bias = starts_with_bias(op.post);
@@ -39,32 +39,32 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   fold_leading(together, 2);
   const Desc plain_a = op.trans_a ? transposed(a, a_type) : row_major(a, a_type),
              plain_b = op.trans_b ? transposed(b, b_type) : row_major(b, b_type), plain_y = row_major(y, y_type);
-  const Scaling scaling(op, op.n(), op.b_constant ? 1 << (y.size() - 1) : 0, candidates.numbers());
-  auto made = ways_of_epilogue(op.post, operands, y, Form::plain, y_type, candidates.operands(), scaling.active());
+  const QuantizationScales scales(op, op.n(), op.b_constant ? 1 << (y.size() - 1) : 0, candidates.numbers());
+  auto made = ways_of_epilogue(op.post, operands, y, Form::plain, y_type, candidates.operands(), scales.active());
   if (const auto* refused = std::get_if<Unsupported>(&made)) return candidates.refuse(refused->reason);
   const auto& ways = std::get<std::vector<PostOps>>(made);
-  const Type bias_type = scaling.active() ? Type::f32 : y_type;
+  const Type bias_type = scales.active() ? Type::f32 : y_type;
   Desc bias_desc;
   if (has_bias) bias_desc = row_major(operands[0], bias_type);
   const auto add = [&](const auto& descriptor, const std::string& name, const Desc& w, const PostOps& post_ops) {
     Draft draft{.algorithm = name, .tolerance = candidates.tolerance()};
     Use weights{DNNL_ARG_WEIGHTS, input(1), w};
     if (shifts && !op.b_constant)
-      weights = {DNNL_ARG_WEIGHTS, Scaling::shift_input(draft, candidates.engine(), 1, plain_b)};
+      weights = {DNNL_ARG_WEIGHTS, QuantizationScales::shift_input(draft, candidates.engine(), 1, plain_b)};
     std::vector<Use> uses = all_uses(post_ops, plain_a, weights, plain_y, has_bias);
-    scaling.add(draft, uses);
+    scales.add(draft, uses);
     draft.step(descriptor, std::move(uses));
     if (post_ops.sums_into) draft.sum_into(*post_ops.sums_into);
     if (shifts && op.b_constant)
-      Scaling::shift_constant(draft, 1, w, descriptor.query_md(dnnl::query::exec_arg_md, DNNL_ARG_WEIGHTS));
-    if (has_bias) scaling.add_bias(draft, 2, op.n());
+      QuantizationScales::shift_constant(draft, 1, w, descriptor.query_md(dnnl::query::exec_arg_md, DNNL_ARG_WEIGHTS));
+    if (has_bias) scales.add_bias(draft, 2, op.n());
     candidates.add(std::move(draft));
   };
   for (const bool chosen : {true, false}) {
     if (chosen && !op.b_constant) continue;
     for (const PostOps& post_ops : ways) {
       auto attributes = post_ops.attributes();
-      scaling.set(attributes);
+      scales.set(attributes);
       dnnl::matmul::primitive_desc first(candidates.engine(), plain_a, chosen ? any(b, b_type) : plain_b, bias_desc,
                                          plain_y, attributes, true);
       for_each_implementation(first, [&](const auto& descriptor, const std::string& implementation) {
@@ -76,7 +76,8 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   if (!op.b_constant || op.trans_a || y.size() != 2) return;
   const Dims w{b[1], b[0]};
   const Desc plain_w = transposed(w, b_type);
-  const Scaling by_row(op, op.n(), 1, candidates.numbers());  // scaling of w, whose rows are the columns of b
+  // Of w, whose rows are the columns of b.
+  const QuantizationScales by_row(op, op.n(), 1, candidates.numbers());
   for (const bool chosen : {true, false}) {
     for (const PostOps& post_ops : ways) {
       auto attributes = post_ops.attributes();

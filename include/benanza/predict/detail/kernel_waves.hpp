@@ -4,7 +4,7 @@
 #pragma once
 
 #include <benanza/predict/detail/occupancy.hpp>
-#include <benanza/predict/detail/scaling.hpp>
+#include <benanza/predict/detail/wave_scaling.hpp>
 #include <benanza/results/kernel_launch.hpp>
 
 #include <cstdint>

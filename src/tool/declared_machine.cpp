@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "declared.hpp"
+#include "declared_machine.hpp"
 
 #include "analyze_model.hpp"
 #include "models.hpp"
@@ -10,7 +10,7 @@
 
 namespace benanza::tool {
 
-void add_declared(CLI::App& command, std::string& file, const std::vector<std::string>& excluded) {
+void add_declared_machine(CLI::App& command, std::string& file, const std::vector<std::string>& excluded) {
   auto* option = command
                      .add_option("--machine", file,
                                  "model floor and roofline of a machine that you do not have, from its declared peaks; "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "known_layers.hpp"
+#include "known_layers_views.hpp"
 
 #include "format.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "declared.hpp"
+#include "declared_inputs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,15 +36,15 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-std::vector<Declared> declared_inputs(const onnx::GraphProto& graph) {
+std::vector<DeclaredInput> declared_inputs(const onnx::GraphProto& graph) {
   std::unordered_set<std::string_view> variable;
   for (const auto& input : graph.input()) variable.insert(input.name());
   for (const auto& initializer : graph.initializer()) variable.erase(initializer.name());
-  std::vector<Declared> inputs;
+  std::vector<DeclaredInput> inputs;
   std::set<std::string> taken;
   for (const auto& input : graph.input()) {
     if (!variable.contains(input.name())) continue;
-    Declared& result = inputs.emplace_back(Declared{.proto = &input});
+    DeclaredInput& result = inputs.emplace_back(DeclaredInput{.proto = &input});
     if (!input.type().has_tensor_type() || !input.type().tensor_type().has_shape()) continue;
     result.dims.emplace();
     for (const auto& dim : input.type().tensor_type().shape().dim()) {

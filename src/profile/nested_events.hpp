@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeline: the events of a trace in a few bytes each, nested by time on each thread or stream, and divided into
+// Nested events: the events of a trace in a few bytes each, nested by time on each thread or stream, and divided into
 // passes.
 #pragma once
 
@@ -62,12 +62,12 @@ void assign_passes(std::vector<TimedEvent>& events, std::span<const PassSpan> pa
 
 /// Turns the events of counted passes (from number `first` on; a pass starts where its span starts) into records
 /// without descriptions; the caller sets these.
-struct TimelineRecords {
+struct EventRecords {
   std::vector<ProfileRecord> records{};
   std::vector<std::uint32_t> what{};  ///< TimedEvent::what of each record
   std::size_t irregular = 0;          ///< records that some passes lack
 };
-[[nodiscard]] TimelineRecords collect(const std::vector<TimedEvent>& events, std::span<const PassSpan> passes,
-                                      std::size_t first);
+[[nodiscard]] EventRecords collect(const std::vector<TimedEvent>& events, std::span<const PassSpan> passes,
+                                   std::size_t first);
 
 }  // namespace benanza::profile

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling: how much faster several workers are than one, and from which bandwidth on. Each worker has its own batch, so
-// that n workers do n times the work of one (weak scaling).
+// Efficiency: how much faster several workers are than one, and from which bandwidth on. Each worker has its own batch,
+// so that n workers do n times the work of one (weak scaling).
 #pragma once
 
 #include <benanza/error.hpp>
+#include <benanza/scale/detail/iteration_timeline.hpp>
 #include <benanza/scale/detail/measured_network.hpp>
-#include <benanza/scale/detail/timeline.hpp>
 #include <benanza/scale/network.hpp>
 
 #include <cmath>
@@ -16,10 +16,11 @@ namespace benanza {
 
 /// The iteration on `workers` workers whose all-reduces take the measured times. `time` selects one of these times.
 /// Throws UsageError if the time of a bucket is not known.
-[[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers,
-                                            const MeasuredNetwork& network, const ExchangeOptions& options,
-                                            Seconds MeasuredTime::*time = &MeasuredTime::expected) {
-  return make_timeline(iteration, make_buckets(iteration, options.bucket), options, [&](Bytes bytes) {
+[[nodiscard]] inline IterationTimeline make_iteration_timeline(const Iteration& iteration, std::int64_t workers,
+                                                               const MeasuredNetwork& network,
+                                                               const ExchangeOptions& options,
+                                                               Seconds MeasuredTime::*time = &MeasuredTime::expected) {
+  return make_iteration_timeline(iteration, make_buckets(iteration, options.bucket), options, [&](Bytes bytes) {
     const auto known = network.time(workers, bytes);
     if (!known) throw UsageError("no measured all-reduce tells what one of a bucket takes");
     return (*known).*time;
@@ -27,10 +28,10 @@ namespace benanza {
 }
 
 /// The iteration on `workers` workers that are joined by an analytic network.
-[[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, std::int64_t workers, const Network& network,
-                                            const ExchangeOptions& options) {
-  if (workers < 2) return make_timeline(iteration, {}, options, [](Bytes) { return Seconds{}; });
-  return make_timeline(iteration, make_buckets(iteration, options.bucket), options, [&](Bytes bytes) {
+[[nodiscard]] inline IterationTimeline make_iteration_timeline(const Iteration& iteration, std::int64_t workers,
+                                                               const Network& network, const ExchangeOptions& options) {
+  if (workers < 2) return make_iteration_timeline(iteration, {}, options, [](Bytes) { return Seconds{}; });
+  return make_iteration_timeline(iteration, make_buckets(iteration, options.bucket), options, [&](Bytes bytes) {
     return collective_time(op::CollectiveKind::all_reduce, bytes, workers, network);
   });
 }
@@ -71,7 +72,7 @@ namespace benanza {
   if (workers < 2 || iteration.gradient_bytes().value == 0) return BytesPerSecond{0};
   const auto reaches = [&](double bandwidth) {
     network.bandwidth = {bandwidth};
-    return efficiency(iteration, make_timeline(iteration, workers, network, options).length) >= wanted;
+    return efficiency(iteration, make_iteration_timeline(iteration, workers, network, options).length) >= wanted;
   };
   double low = 1, high = 1e18;  // bytes per second
   if (!reaches(high)) return std::nullopt;

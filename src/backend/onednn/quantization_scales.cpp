@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scaling.hpp"
+#include "quantization_scales.hpp"
 
 #include "candidates.hpp"
 
@@ -15,7 +15,7 @@ Desc with_type(const Desc& plain, Type type) { return strided(plain.get_dims(), 
 
 }  // namespace
 
-Scaling::Scaling(const Layer& layer, std::int64_t channels, int mask, const Parameters& numbers)
+QuantizationScales::QuantizationScales(const Layer& layer, std::int64_t channels, int mask, const Parameters& numbers)
     : x_zero_(numbers.zero_point_a),
       w_zero_(numbers.zero_point_b),
       y_zero_(numbers.zero_point_y),
@@ -29,7 +29,7 @@ Scaling::Scaling(const Layer& layer, std::int64_t channels, int mask, const Para
   y_ = element_type(y).value_or(Type::f32);
 }
 
-void Scaling::set(dnnl::primitive_attr& attributes) const {
+void QuantizationScales::set(dnnl::primitive_attr& attributes) const {
   if (scales_) {
     attributes.set_scales_mask(DNNL_ARG_SRC, 0);
     attributes.set_scales_mask(DNNL_ARG_WEIGHTS, mask_);
@@ -40,7 +40,7 @@ void Scaling::set(dnnl::primitive_attr& attributes) const {
   if (y_zero_ != 0) attributes.set_zero_points_mask(DNNL_ARG_DST, 0);
 }
 
-void Scaling::add(Draft& draft, std::vector<Use>& uses) const {
+void QuantizationScales::add(Draft& draft, std::vector<Use>& uses) const {
   const auto numbers = [&](int argument, const auto& values, Type type) {
     const Dims count{static_cast<std::int64_t>(values.size())};
     uses.push_back({argument, draft.hold(values), std::nullopt, row_major(count, type)});
@@ -64,7 +64,7 @@ void Scaling::add(Draft& draft, std::vector<Use>& uses) const {
             Type::s32);
 }
 
-void Scaling::add_bias(Draft& draft, std::size_t i, std::int64_t count) const {
+void QuantizationScales::add_bias(Draft& draft, std::size_t i, std::int64_t count) const {
   if (!active_) return;
   const Transform scaled{"scaled", [count, scale = static_cast<float>(rescale_)](const void* bias) {
                            std::vector<std::int32_t> sums(static_cast<std::size_t>(count));
@@ -76,11 +76,11 @@ void Scaling::add_bias(Draft& draft, std::size_t i, std::int64_t count) const {
   draft.transform(i, row_major({count}), row_major({count}), scaled);
 }
 
-bool Scaling::shifts_weights(const Layer& layer) {
+bool QuantizationScales::shifts_weights(const Layer& layer) {
   return type(layer) == DataType::u8 && operands(layer).inputs.at(1).type == DataType::u8;
 }
 
-void Scaling::shift_constant(Draft& draft, std::size_t i, const Desc& plain, const Desc& packed) {
+void QuantizationScales::shift_constant(Draft& draft, std::size_t i, const Desc& plain, const Desc& packed) {
   const std::size_t count = with_type(plain, Type::u8).get_size();
   const Transform shifted{"shifted", [count](const void* weights) {
                             const auto* const bytes = static_cast<const std::uint8_t*>(weights);
@@ -92,7 +92,7 @@ void Scaling::shift_constant(Draft& draft, std::size_t i, const Desc& plain, con
   draft.transform(i, with_type(plain, Type::f32), packed, shifted);
 }
 
-Slot Scaling::shift_input(Draft& draft, const dnnl::engine& engine, std::size_t i, const Desc& plain) {
+Slot QuantizationScales::shift_input(Draft& draft, const dnnl::engine& engine, std::size_t i, const Desc& plain) {
   auto attributes = common_attributes();
   attributes.set_zero_points_mask(DNNL_ARG_DST, 0);
   const Desc from = with_type(plain, Type::u8), to = with_type(plain, Type::s8);

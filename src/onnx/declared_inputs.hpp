@@ -22,13 +22,13 @@ struct Dim {
   bool anonymous = false;
 };
 
-struct Declared {
+struct DeclaredInput {
   const onnx::ValueInfoProto* proto = nullptr;
   std::optional<std::vector<Dim>> dims{};  ///< empty if not even the rank is known
 };
 
 /// The inputs that are not initializers, in order.
-[[nodiscard]] std::vector<Declared> declared_inputs(const onnx::GraphProto& graph);
+[[nodiscard]] std::vector<DeclaredInput> declared_inputs(const onnx::GraphProto& graph);
 
 /// Whether the name of a symbol means the number of items in a batch: `batch_size`, `bs`.
 [[nodiscard]] bool says_batch(std::string_view symbol);

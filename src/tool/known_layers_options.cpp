@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "known_layers.hpp"
+#include "known_layers_options.hpp"
 
 #include "models.hpp"
 #include "stored.hpp"

@@ -2,7 +2,7 @@
 // The formulas of wave scaling, by their properties and by hand.
 #include "support/catch.hpp"
 #include <benanza/predict/detail/occupancy.hpp>
-#include <benanza/predict/detail/scaling.hpp>
+#include <benanza/predict/detail/wave_scaling.hpp>
 
 #include <array>
 #include <cmath>

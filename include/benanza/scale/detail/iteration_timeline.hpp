@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeline: one iteration on each of several workers, with the exchange of gradients parallel to the computation.
+// Iteration timeline: one iteration on each of several workers, with the exchange of gradients parallel to the
+// computation.
 #pragma once
 
 #include <benanza/scale/iteration.hpp>
@@ -66,7 +67,7 @@ struct ComputedStep {
 
 /// From the start of backward to the end of the next forward. The exchange is finished by then, so that each iteration
 /// looks like the one before it.
-struct Timeline {
+struct IterationTimeline {
   std::vector<ComputedStep> computed{};
   std::vector<SentBucket> sent{};  ///< in the order in which they are sent
   Seconds length{};                ///< iteration time: Tn
@@ -118,7 +119,7 @@ namespace detail {
 /// Runs the steps of a timeline and records for which buckets they wait.
 class Computation {
  public:
-  Computation(Timeline& timeline, Seconds start) : timeline_(&timeline), now_(start) {}
+  Computation(IterationTimeline& timeline, Seconds start) : timeline_(&timeline), now_(start) {}
 
   void wait_until(Seconds when) {
     if (when <= now_) return;
@@ -138,7 +139,7 @@ class Computation {
   [[nodiscard]] Seconds now() const { return now_; }
 
  private:
-  Timeline* timeline_;
+  IterationTimeline* timeline_;
   Seconds now_;
 };
 
@@ -148,9 +149,10 @@ class Computation {
 /// when backward has completed it, and unpacked when it has arrived. Both take its share of `options.overhead`. Without
 /// buckets nothing is exchanged. The optimizer's step is one call in fifo order. In priority order it is divided by
 /// bytes, and each part runs before the layer that reads it.
-[[nodiscard]] inline Timeline make_timeline(const Iteration& iteration, const std::vector<Bucket>& buckets,
-                                            const ExchangeOptions& options, const BucketTime& time) {
-  Timeline result;
+[[nodiscard]] inline IterationTimeline make_iteration_timeline(const Iteration& iteration,
+                                                               const std::vector<Bucket>& buckets,
+                                                               const ExchangeOptions& options, const BucketTime& time) {
+  IterationTimeline result;
   const double all = iteration.gradient_bytes().value;
   const auto share = [&](Seconds whole, Bytes part) { return all > 0 ? whole * (part.value / all) : Seconds{}; };
   const Seconds packing = options.overhead / 2;  // unpacking takes as long

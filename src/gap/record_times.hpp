@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeline: the own time of each record of a profile, and the part of the latency that no record covers.
+// Record times: the own time of each record of a profile, and the part of the latency that no record covers.
 #pragma once
 
 #include <benanza/profile/engine_profile.hpp>
@@ -12,7 +12,7 @@
 namespace benanza::gap {
 
 /// latency = sum of `own` over counted records - side_by_side + sum of `own` over the others + between + rest.
-struct Timeline {
+struct RecordTimes {
   std::vector<Seconds> own{};  ///< in a pass of the usual length, without nested records; if not counted: what it
                                ///< covers while no counted record runs
   std::vector<std::optional<Seconds>> uncertainty{};  ///< standard error if `own` is a mean; if a median, half its
@@ -40,7 +40,7 @@ struct Timeline {
 /// Ratio of the 90th to the 10th percentile of latencies above which a run was disturbed.
 inline constexpr double disturbed_spread = 1.2;
 
-[[nodiscard]] Timeline make_timeline(const EngineProfile& profile);
+[[nodiscard]] RecordTimes make_record_times(const EngineProfile& profile);
 
 /// Half the range of the median over four groups of samples; half the range of the samples if there are fewer than
 /// eight; empty if there is only one.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "timeline.hpp"
+#include "record_times.hpp"
 
 #include "record_tree.hpp"
 #include <benanza/detail/quantile.hpp>
@@ -102,7 +102,7 @@ std::optional<Seconds> uncertainty_over(const std::vector<Seconds>& times, const
   return standard_error(times, middle);
 }
 
-/// The passes that count (Timeline::quiet).
+/// The passes that count (RecordTimes::quiet).
 std::vector<std::size_t> quiet_passes(const std::vector<Seconds>& latencies) {
   constexpr double tolerated = 1.1;
   constexpr std::size_t least = 8;
@@ -138,7 +138,7 @@ class Builder {
     }
   }
 
-  Timeline run() {
+  RecordTimes run() {
     choose_counted();
     subtract_nested();
     const bool placed = all_placed();
@@ -312,7 +312,7 @@ class Builder {
   std::vector<Seconds> total_{};
   std::vector<bool> nested_{};
   Spans spans_{};
-  Timeline result_{};
+  RecordTimes result_{};
 };
 
 }  // namespace
@@ -335,7 +335,7 @@ std::optional<Seconds> uncertainty_of_median(const std::vector<Seconds>& samples
   return Seconds{(*high - *low) / 2};
 }
 
-std::optional<Seconds> Timeline::uncertainty_of(const std::map<std::size_t, double>& factors) const {
+std::optional<Seconds> RecordTimes::uncertainty_of(const std::map<std::size_t, double>& factors) const {
   std::vector<Seconds> sums;
   Seconds separate{};
   bool by_passes = !factors.empty();
@@ -350,6 +350,6 @@ std::optional<Seconds> Timeline::uncertainty_of(const std::map<std::size_t, doub
   return by_passes ? uncertainty_over(sums, middle) : separate;
 }
 
-Timeline make_timeline(const EngineProfile& profile) { return Builder(profile).run(); }
+RecordTimes make_record_times(const EngineProfile& profile) { return Builder(profile).run(); }
 
 }  // namespace benanza::gap

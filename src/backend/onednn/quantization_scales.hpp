@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling: scales and zero points of a quantised convolution or matrix product as attributes of its primitive. Their
-// values are arguments of the call, so no kernel can know them in advance.
+// Quantization scales: scales and zero points of a quantised convolution or matrix product as attributes of its
+// primitive. Their values are arguments of the call, so no kernel can know them in advance.
 #pragma once
 
 #include "draft.hpp"
@@ -10,11 +10,11 @@
 
 namespace benanza::onednn {
 
-class Scaling {
+class QuantizationScales {
  public:
   /// `channels`: columns or output channels, each with its own scale if the weights are constant, along the dimensions
   /// `mask` of the weights; a single scale if `mask` is 0. Does nothing for layers of other types.
-  Scaling(const Layer& layer, std::int64_t channels, int mask, const Parameters& numbers);
+  QuantizationScales(const Layer& layer, std::int64_t channels, int mask, const Parameters& numbers);
 
   void set(dnnl::primitive_attr& attributes) const;
   /// Adds the arguments and their values to a plan.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "timeline.hpp"
+#include "nested_events.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -78,7 +78,7 @@ void assign_passes(std::vector<TimedEvent>& events, std::span<const PassSpan> pa
   }
 }
 
-TimelineRecords collect(const std::vector<TimedEvent>& events, std::span<const PassSpan> passes, std::size_t first) {
+EventRecords collect(const std::vector<TimedEvent>& events, std::span<const PassSpan> passes, std::size_t first) {
   // Events by pass, each in order of start: a stable counting sort over indices.
   std::vector<std::size_t> begin(passes.size() + 1, 0);
   for (const TimedEvent& event : events)
@@ -109,7 +109,7 @@ TimelineRecords collect(const std::vector<TimedEvent>& events, std::span<const P
     passed.add_pass(of_pass);
   }
   const std::size_t counted = passed.passes();
-  TimelineRecords result;
+  EventRecords result;
   for (auto& slot : passed.take()) {
     auto& record = result.records.emplace_back();
     const TimedEvent& event = events[slot.source];
