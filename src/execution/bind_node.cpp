@@ -2,7 +2,6 @@
 #include "bind_node.hpp"
 
 #include "attention_operands.hpp"
-#include "bound_trees.hpp"
 #include "channel_scales.hpp"
 #include "dynamic_lstm.hpp"
 #include "node_parameters.hpp"
@@ -11,6 +10,7 @@
 #include "quantized_nodes.hpp"
 #include "reference/index.hpp"
 #include "training_nodes.hpp"
+#include "tree_call.hpp"
 #include <benanza/model/make_layer.hpp>
 #include <benanza/operators/lookup.hpp>
 
@@ -60,8 +60,8 @@ bool has_text(const Graph& graph, const Node& node) {
 /// GroupQueryAttention may leave part of its cache unused, or have sequences of different lengths (`seqlens_k` holds
 /// the last key of each sequence). The layer would then read keys that the node leaves out. Lengths that depend on data
 /// are checked in each run.
-void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) {
-  const auto* attention = std::get_if<op::Attention>(&bound.layer);
+void refuse_unused_keys(const Graph& graph, const Node& node, NodeCall& call) {
+  const auto* attention = std::get_if<op::Attention>(&call.layer);
   if (attention == nullptr || node.op_type != "GroupQueryAttention") return;
   constexpr const char* why = "a cache that is not full, or sequences of different lengths";
   const std::int64_t keys = attention->k[2], cached = node.has_input(3) ? graph.input(node, 3).dims[2] : 0;
@@ -73,7 +73,7 @@ void refuse_unused_keys(const Graph& graph, const Node& node, BoundNode& bound) 
       throw NotExecutable(node, why);
     return;
   }
-  OperandSource& source = bound.operands[1];
+  OperandSource& source = call.operands[1];
   source.make = [node = node, keys, read = source](const NodeTensors& inputs) {
     for (const double last : inputs[5]->values())
       if (last != static_cast<double>(keys - 1)) throw NotExecutable(node, why);
@@ -188,40 +188,40 @@ bool is_transposed(const Node& node, const Layer& layer, std::size_t i) {
          !(i == 0 ? product->trans_a : product->trans_b);
 }
 
-std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, const BoundNode& bound) {
+std::vector<OperandSource> sources_of(const Graph& graph, const Node& node, const NodeCall& call) {
   std::vector<OperandSource> sources;
-  Indices which = operand_inputs(node, graph, bound.layer);
-  if (const auto* attention = std::get_if<op::Attention>(&bound.layer)) {
+  Indices which = operand_inputs(node, graph, call.layer);
+  if (const auto* attention = std::get_if<op::Attention>(&call.layer)) {
     const auto made = attention_operands(node, *attention);
     sources.assign(made.begin(), made.end());
     which = {0, 1, 2, node.domain.empty() ? 3U : 5U};
   }
-  const bool picks = std::holds_alternative<op::Rotary>(bound.layer) && node.domain.empty() && node.has_input(3);
-  for (std::size_t i = sources.size(); i < bound.shapes.inputs.size(); ++i) {
+  const bool picks = std::holds_alternative<op::Rotary>(call.layer) && node.domain.empty() && node.has_input(3);
+  for (std::size_t i = sources.size(); i < call.shapes.inputs.size(); ++i) {
     OperandSource source;
     if (i < which.size() && node.has_input(which[i])) source.inputs = {which[i]};
     if (node.domain == "benanza" && !source.inputs.empty())
-      if (auto other = gradient_operand(node, bound.layer, i, which[i])) {
+      if (auto other = gradient_operand(node, call.layer, i, which[i])) {
         sources.push_back(std::move(*other));
         continue;
       }
     double factor = 1;  // Gemm: alpha A B + beta C; FusedMatMul: alpha A B
     if (node.op_type == "FusedMatMul" && i == 0) factor = node.attribute("alpha", 1.0);
     if (node.op_type == "Gemm" && i != 1) factor = node.attribute(i == 0 ? "alpha" : "beta", 1.0);
-    const bool exchanged = is_transposed(node, bound.layer, i);
+    const bool exchanged = is_transposed(node, call.layer, i);
     if ((factor != 1 || exchanged) && !source.inputs.empty())
       source.make = [at = which[i], factor, exchanged](const NodeTensors& inputs) {
         const Tensor given = exchanged ? transposed(*inputs[at]) : *inputs[at];
         return factor != 1 ? scaled(given, factor) : given;
       };
     if (i == 1 && node.op_type == "Pow" && !source.inputs.empty())
-      if (const DataType type = bound.shapes.inputs[i].type, given = graph.input(node, which[i]).type;
+      if (const DataType type = call.shapes.inputs[i].type, given = graph.input(node, which[i]).type;
           given != type && (is_float(type) || !is_float(given)))
         source.make = [at = which[i], type](const NodeTensors& inputs) {
           return Tensor::of(type, inputs[at]->dims(), inputs[at]->values());
         };
     if (!source.inputs.empty())
-      if (const auto dims = spread_to(graph, node, bound.layer, which[i]))
+      if (const auto dims = spread_to(graph, node, call.layer, which[i]))
         source.make = [at = which[i], dims = *dims](const NodeTensors& inputs) { return spread(*inputs[at], dims); };
     if (i > 0 && picks) {
       source.inputs.push_back(3);
@@ -240,9 +240,9 @@ bool makes_nothing(const Graph& graph, const Node& node) {
 }
 
 /// The source of each output of the node.
-std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, const BoundNode& bound) {
+std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, const NodeCall& call) {
   std::vector<OutputSource> result(node.outputs.size());
-  const auto* attention = std::get_if<op::Attention>(&bound.layer);
+  const auto* attention = std::get_if<op::Attention>(&call.layer);
   std::size_t next = 0;
   for (std::size_t i = 0; i < result.size(); ++i) {
     if (!node.has_output(i)) {
@@ -252,8 +252,8 @@ std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, c
     const Value& value = graph.output(node, i);
     if (value.elements() == 0) continue;  // the layer of a Split leaves out empty parts
     std::optional<std::size_t> at = next++;
-    if (const auto* recurrent = std::get_if<op::Recurrent>(&bound.layer))
-      if (auto kept = kept_step(graph, node, *recurrent, i, operand_inputs(node, graph, bound.layer))) {
+    if (const auto* recurrent = std::get_if<op::Recurrent>(&call.layer))
+      if (auto kept = kept_step(graph, node, *recurrent, i, operand_inputs(node, graph, call.layer))) {
         result[i] = std::move(*kept);
         continue;
       }
@@ -268,10 +268,10 @@ std::vector<OutputSource> output_sources(const Graph& graph, const Node& node, c
         const std::vector<double> kept(static_cast<std::size_t>(element_count(dims)), 1.0);
         return Tensor::of(type, dims, kept);
       };
-    if (at && *at >= bound.shapes.outputs.size())
+    if (at && *at >= call.shapes.outputs.size())
       if (auto statistic = kept_statistic(graph, node, i)) result[i] = std::move(*statistic);
-    if (!at || *at >= bound.shapes.outputs.size()) continue;
-    const Operand& output = bound.shapes.outputs[*at];
+    if (!at || *at >= call.shapes.outputs.size()) continue;
+    const Operand& output = call.shapes.outputs[*at];
     const bool bits_alone = node.op_type == "BitCast";
     if (value.elements() != output.elements() || (value.type != output.type && !bits_alone))
       throw InputError("node '" + node.name + "': the layer's output " + std::to_string(i) +
@@ -291,41 +291,41 @@ Indices parameter_inputs(const Node& node) {
   return result;
 }
 
-BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inputs) {
+NodeCall bind_node(const Graph& graph, const Node& node, const NodeTensors& inputs) {
   refuse_extensions(node);
   refuse_attributes(node);
-  BoundNode bound{.layer = make_layer(node, graph)};
-  if (const auto* recurrent = std::get_if<op::Recurrent>(&bound.layer); recurrent && recurrent->rows)
+  NodeCall call{.layer = make_layer(node, graph)};
+  if (const auto* recurrent = std::get_if<op::Recurrent>(&call.layer); recurrent && recurrent->rows)
     throw NotExecutable(node, std::string(recurrent->rare_part()));
-  if (is_tree_ensemble(node)) return bind_trees(graph, node, bound.layer);
-  if (is_quantized_node(node)) return bind_quantized(graph, node, bound.layer);
-  if (is_dynamic_lstm(node)) return bind_dynamic_lstm(graph, node, bound.layer);
-  if (is_packed_product(node)) return bind_packed_product(graph, node, bound.layer, inputs);
-  if (is_quantized_gemm(node) && !is_layer_of_gemm(graph, node, bound.layer))
-    return bind_quantized_gemm(graph, node, bound.layer);
-  if (has_channel_scales(graph, node)) return bind_channel_scales(graph, node, bound.layer);
-  if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(bound.layer))
-    if (const auto einsum = op::Einsum::from(node, graph)) bound.layer = *einsum;  // operands as they are in memory
+  if (is_tree_ensemble(node)) return bind_trees(graph, node, call.layer);
+  if (is_quantized_node(node)) return bind_quantized(graph, node, call.layer);
+  if (is_dynamic_lstm(node)) return bind_dynamic_lstm(graph, node, call.layer);
+  if (is_packed_product(node)) return bind_packed_product(graph, node, call.layer, inputs);
+  if (is_quantized_gemm(node) && !is_layer_of_gemm(graph, node, call.layer))
+    return bind_quantized_gemm(graph, node, call.layer);
+  if (has_channel_scales(graph, node)) return bind_channel_scales(graph, node, call.layer);
+  if (node.op_type == "Einsum" && std::holds_alternative<op::MatMul>(call.layer))
+    if (const auto einsum = op::Einsum::from(node, graph)) call.layer = *einsum;  // operands as they are in memory
   if (node.attribute<std::int64_t>("transBatchA", 0) != 0 || node.attribute<std::int64_t>("transBatchB", 0) != 0)
     throw NotExecutable(node, "a batch that is not the first dimension");
-  if (is_opaque(bound.layer)) throw NotExecutable(node, has_text(graph, node) ? "text" : "modelled only");
-  if (std::holds_alternative<op::Attention>(bound.layer) && node.domain.empty() && node.has_input(6))
+  if (is_opaque(call.layer)) throw NotExecutable(node, has_text(graph, node) ? "text" : "modelled only");
+  if (std::holds_alternative<op::Attention>(call.layer) && node.domain.empty() && node.has_input(6))
     throw NotExecutable(node, "a cache of which data tells how much is filled");
   if (node.op_type == "Dropout" && node.has_input(2) && (*inputs[2])[0] != 0 &&
       !(node.has_input(1) && (*inputs[1])[0] == 0))
     throw NotExecutable(node, "random numbers of training");
-  bound.shapes = operands(bound.layer);
-  if (is_free(bound.layer) && makes_nothing(graph, node)) bound.shapes = {};
-  bound.operands = sources_of(graph, node, bound);
-  refuse_unused_keys(graph, node, bound);
-  bound.outputs = output_sources(graph, node, bound);
-  bound.parameters = node_parameters(node, bound.layer, inputs);
-  return bound;
+  call.shapes = operands(call.layer);
+  if (is_free(call.layer) && makes_nothing(graph, node)) call.shapes = {};
+  call.operands = sources_of(graph, node, call);
+  refuse_unused_keys(graph, node, call);
+  call.outputs = output_sources(graph, node, call);
+  call.parameters = node_parameters(node, call.layer, inputs);
+  return call;
 }
 
-Tensor operand_tensor(const BoundNode& bound, const Node& node, std::size_t i, const NodeTensors& inputs) {
-  const OperandSource& source = bound.operands[i];
-  const Operand& operand = bound.shapes.inputs[i];
+Tensor operand_tensor(const NodeCall& call, const Node& node, std::size_t i, const NodeTensors& inputs) {
+  const OperandSource& source = call.operands[i];
+  const Operand& operand = call.shapes.inputs[i];
   Tensor result;
   if (source.make) {
     result = source.make(inputs);

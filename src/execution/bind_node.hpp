@@ -32,7 +32,7 @@ struct OutputSource {
   std::function<Tensor(const NodeTensors& inputs)> make{};
 };
 
-struct BoundNode {
+struct NodeCall {
   Layer layer{};
   Operands shapes{};  ///< operands of the layer; none if there is nothing to compute
   std::vector<OperandSource> operands{};
@@ -45,9 +45,9 @@ struct BoundNode {
 
 /// `inputs` has at least the parameter inputs. Throws NotExecutable if no layer computes the node, or not in the way
 /// that the node requires.
-[[nodiscard]] BoundNode bind_node(const Graph& graph, const Node& node, const NodeTensors& inputs);
+[[nodiscard]] NodeCall bind_node(const Graph& graph, const Node& node, const NodeTensors& inputs);
 
 /// The elements of operand `i`. Throws NotExecutable if the type of an input differs from that of the operand.
-[[nodiscard]] Tensor operand_tensor(const BoundNode& bound, const Node& node, std::size_t i, const NodeTensors& inputs);
+[[nodiscard]] Tensor operand_tensor(const NodeCall& call, const Node& node, std::size_t i, const NodeTensors& inputs);
 
 }  // namespace benanza::execution

@@ -93,7 +93,7 @@ bool has_channel_scales(const Graph& graph, const Node& node) {
   return std::any_of(numbers.begin(), numbers.end(), [&](const auto& i) { return count_of(graph, node, i) > 1; });
 }
 
-BoundNode bind_channel_scales(const Graph& graph, const Node& node, const Layer& layer) {
+NodeCall bind_channel_scales(const Graph& graph, const Node& node, const Layer& layer) {
   constexpr std::size_t bias_at = 8;  // of a QLinearConv, the only operator with that many inputs
   const ScaledInputs at = scaled_inputs(node).value();
   const auto computed = sum_of_products(layer);
@@ -122,9 +122,9 @@ BoundNode bind_channel_scales(const Graph& graph, const Node& node, const Layer&
   const Channels of_x = is_conv ? Channels() : Channels(rows, x.dims.back()),
                  of_w(columns, is_conv ? part(w.elements(), columns) : 1), rows_of_y(rows, columns),
                  columns_of_y(columns, is_conv ? part(y.elements(), x.dims.front() * columns) : 1);
-  BoundNode bound{.layer = layer};
-  bound.outputs.resize(node.outputs.size());
-  bound.outputs[0].make = [=, name = node.name, type = y.type, dims = y.dims](const NodeTensors& inputs) {
+  NodeCall call{.layer = layer};
+  call.outputs.resize(node.outputs.size());
+  call.outputs[0].make = [=, name = node.name, type = y.type, dims = y.dims](const NodeTensors& inputs) {
     const Tensor first = less_zeros(*inputs[0], channel_numbers(inputs, at.x_zero, 0), of_x),
                  second = less_zeros(*inputs[at.w], channel_numbers(inputs, at.w_zero, 0), of_w);
     const std::array<const void*, 2> reads{first.data(), second.data()};
@@ -142,7 +142,7 @@ BoundNode bind_channel_scales(const Graph& graph, const Node& node, const Layer&
     }
     return Tensor::of(type, dims, values);
   };
-  return bound;
+  return call;
 }
 
 }  // namespace benanza::execution

@@ -12,6 +12,6 @@ namespace benanza::execution {
 /// The reference computes with the numbers minus their zero points. Differences of 8-bit integers are not rounded. What
 /// is added, scaled and rounded differs from channel to channel. Throws NotExecutable if scales or zero points do not
 /// belong to channels, columns or rows.
-[[nodiscard]] BoundNode bind_channel_scales(const Graph& graph, const Node& node, const Layer& layer);
+[[nodiscard]] NodeCall bind_channel_scales(const Graph& graph, const Node& node, const Layer& layer);
 
 }  // namespace benanza::execution

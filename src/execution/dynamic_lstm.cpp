@@ -161,7 +161,7 @@ bool is_dynamic_lstm(const Node& node) {
   return node.domain == "com.microsoft" && node.op_type == "DynamicQuantizeLSTM";
 }
 
-BoundNode bind_dynamic_lstm(const Graph& graph, const Node& node, const Layer& layer) {
+NodeCall bind_dynamic_lstm(const Graph& graph, const Node& node, const Layer& layer) {
   const auto* recurrent = std::get_if<op::Recurrent>(&layer);
   if (recurrent == nullptr || recurrent->batch_first || !recurrent->weight_type)
     throw NotExecutable(node, "modelled only");
@@ -189,15 +189,15 @@ BoundNode bind_dynamic_lstm(const Graph& graph, const Node& node, const Layer& l
       fits = output.type == DataType::f32 && size(output.elements()) == (i == 0 ? sizes.steps * all : all);
     }
   if (!fits) throw NotExecutable(node, "tensors whose sizes do not fit together");
-  BoundNode bound{.layer = layer};
+  NodeCall call{.layer = layer};
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    bound.outputs.emplace_back();
+    call.outputs.emplace_back();
     if (node.has_output(i))
-      bound.outputs[i].make = [=, dims = graph.output(node, i).dims](const NodeTensors& inputs) {
+      call.outputs[i].make = [=, dims = graph.output(node, i).dims](const NodeTensors& inputs) {
         return Tensor::of(DataType::f32, dims, dynamic_lstm(sizes, inputs)[i]);
       };
   }
-  return bound;
+  return call;
 }
 
 }  // namespace benanza::execution

@@ -11,6 +11,6 @@ namespace benanza::execution {
 /// Computes what ONNX Runtime computes: x is rounded to 8 bits as a whole, and the states of a batch before each step,
 /// both as DynamicQuantizeLinear does. The layer rounds neither. `layer` is the node's own. Throws NotExecutable for
 /// another layer and for inconsistent sizes.
-[[nodiscard]] BoundNode bind_dynamic_lstm(const Graph& graph, const Node& node, const Layer& layer);
+[[nodiscard]] NodeCall bind_dynamic_lstm(const Graph& graph, const Node& node, const Layer& layer);
 
 }  // namespace benanza::execution

@@ -63,20 +63,20 @@ bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& ope
   return difference <= tolerance * term;
 }
 
-std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
-  if (backends_.empty() || !takes_any_operands(bound.layer) || is_free(bound.layer)) return nullptr;
-  if (bound.shapes.outputs.empty()) return nullptr;  // results are made of the inputs alone
-  Known& known = known_[LayerSignature(bound.layer).text()];
+std::shared_ptr<const ChosenPlan> PlanChooser::choose(const NodeCall& node_call) {
+  if (backends_.empty() || !takes_any_operands(node_call.layer) || is_free(node_call.layer)) return nullptr;
+  if (node_call.shapes.outputs.empty()) return nullptr;  // results are made of the inputs alone
+  Known& known = known_[LayerSignature(node_call.layer).text()];
   for (const auto& [numbers, plan] : known)
-    if (numbers == bound.parameters) return plan;
-  auto& found = known.emplace_back(bound.parameters, nullptr).second;
-  if (choice_) return found = choice_(bound);
+    if (numbers == node_call.parameters) return plan;
+  auto& found = known.emplace_back(node_call.parameters, nullptr).second;
+  if (choice_) return found = choice_(node_call);
   auto backends = backends_;
-  if (is_8_bit(type(bound.layer)) && !has_vnni())  // oneDNN saturates sums of 8-bit products at 16 bits
+  if (is_8_bit(type(node_call.layer)) && !has_vnni())  // oneDNN saturates sums of 8-bit products at 16 bits
     std::stable_partition(backends.begin(), backends.end(),
                           [](const auto& backend) { return backend->name() == "native"; });
   for (const auto& backend : backends) {
-    auto drafts = backend->drafts_with(bound.layer, threads_, bound.parameters);
+    auto drafts = backend->drafts_with(node_call.layer, threads_, node_call.parameters);
     auto* list = std::get_if<PlanDrafts>(&drafts);
     if (list == nullptr) continue;
     for (const auto& draft : *list) {
@@ -91,25 +91,28 @@ std::shared_ptr<const ChosenPlan> PlanChooser::choose(const BoundNode& bound) {
   return nullptr;
 }
 
-LayerCall::LayerCall(const Node& node, BoundNode bound, std::shared_ptr<const ChosenPlan> plan,
+LayerCall::LayerCall(const Node& node, NodeCall node_call, std::shared_ptr<const ChosenPlan> plan,
                      const NodeTensors& constants)
-    : node_(&node), bound_(std::move(bound)), plan_(std::move(plan)), constants_(bound_.shapes.inputs.size()) {
+    : node_(&node),
+      node_call_(std::move(node_call)),
+      plan_(std::move(plan)),
+      constants_(node_call_.shapes.inputs.size()) {
   for (std::size_t i = 0; i < constants_.size(); ++i) {
-    const auto& made_of = bound_.operands[i].inputs;
+    const auto& made_of = node_call_.operands[i].inputs;
     const auto is_known = [&](std::size_t input) { return input < constants.size() && constants[input].has_value(); };
     if (!std::all_of(made_of.begin(), made_of.end(), is_known)) continue;
-    const Tensor plain = operand_tensor(bound_, node, i, constants);
-    check_indices(node, bound_, i, plain);
+    const Tensor plain = operand_tensor(node_call_, node, i, constants);
+    check_indices(node, node_call_, i, plain);
     constants_[i] = plan_ ? packed(i, plain) : plain;
   }
 }
 
 std::string LayerCall::plan_name() const {
-  return is_free(bound_.layer) ? std::string() : plan_ ? plan_->name : "reference";
+  return is_free(node_call_.layer) ? std::string() : plan_ ? plan_->name : "reference";
 }
 
 bool LayerCall::is_wanted(std::size_t output) const {
-  return std::any_of(bound_.outputs.begin(), bound_.outputs.end(),
+  return std::any_of(node_call_.outputs.begin(), node_call_.outputs.end(),
                      [&](const OutputSource& source) { return source.of_layer == output; });
 }
 
@@ -117,8 +120,8 @@ bool LayerCall::is_wanted(std::size_t output) const {
 /// the reference check them.
 Tensor LayerCall::operand(std::size_t i, const NodeTensors& inputs) const {
   if (constants_[i]) return *constants_[i];
-  Tensor made = operand_tensor(bound_, *node_, i, inputs);
-  check_indices(*node_, bound_, i, made);
+  Tensor made = operand_tensor(node_call_, *node_, i, inputs);
+  check_indices(*node_, node_call_, i, made);
   return made;
 }
 
@@ -131,9 +134,9 @@ Tensor LayerCall::packed(std::size_t i, const Tensor& operand) const {
 }
 
 std::map<std::size_t, Tensor> LayerCall::run(const NodeTensors& inputs) const {
-  if (is_free(bound_.layer))
-    return bound_.shapes.inputs.empty() ? std::map<std::size_t, Tensor>{}
-                                        : std::map<std::size_t, Tensor>{{0, operand(0, inputs)}};
+  if (is_free(node_call_.layer))
+    return node_call_.shapes.inputs.empty() ? std::map<std::size_t, Tensor>{}
+                                            : std::map<std::size_t, Tensor>{{0, operand(0, inputs)}};
   return plan_ ? run_plan(inputs) : run_reference(inputs);
 }
 
@@ -147,7 +150,7 @@ std::map<std::size_t, Tensor> LayerCall::run_plan(const NodeTensors& inputs) con
     reads.push_back(operands.back().data());
   }
   for (std::size_t i = 0; i < plan.outputs().size(); ++i) {
-    const Operand& output = bound_.shapes.outputs[i];
+    const Operand& output = node_call_.shapes.outputs[i];
     results.push_back(plan.outputs()[i].name == "plain"
                           ? Tensor(output.type, {output.shape.begin(), output.shape.end()})
                           : bytes_of_size(plan.outputs()[i].bytes));
@@ -165,7 +168,7 @@ std::map<std::size_t, Tensor> LayerCall::run_plan(const NodeTensors& inputs) con
   std::map<std::size_t, Tensor> outputs;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!is_wanted(i)) continue;
-    const Operand& output = bound_.shapes.outputs[i];
+    const Operand& output = node_call_.shapes.outputs[i];
     if (plan.outputs()[i].name != "plain") {
       Tensor plain(output.type, {output.shape.begin(), output.shape.end()});
       plan.unpack_output(i, results[i].data(), plain.writable());
@@ -184,11 +187,11 @@ std::map<std::size_t, Tensor> LayerCall::run_reference(const NodeTensors& inputs
     reads.push_back(operands.back().data());
   }
   std::map<std::size_t, Tensor> outputs;
-  for (std::size_t i = 0; i < bound_.shapes.outputs.size(); ++i) {
+  for (std::size_t i = 0; i < node_call_.shapes.outputs.size(); ++i) {
     if (!is_wanted(i)) continue;
-    const Operand& output = bound_.shapes.outputs[i];
+    const Operand& output = node_call_.shapes.outputs[i];
     outputs[i] = Tensor::of(output.type, {output.shape.begin(), output.shape.end()},
-                            reference::evaluate_all(bound_.layer, reads, i, bound_.parameters));
+                            reference::evaluate_all(node_call_.layer, reads, i, node_call_.parameters));
   }
   return outputs;
 }
@@ -199,16 +202,16 @@ void LayerCall::check(const NodeTensors& inputs, const std::map<std::size_t, Ten
   std::vector<Tensor> operands;
   std::vector<const void*> reads;
   for (std::size_t i = 0; i < constants_.size(); ++i) {
-    operands.push_back(operand_tensor(bound_, *node_, i, inputs));
+    operands.push_back(operand_tensor(node_call_, *node_, i, inputs));
     reads.push_back(operands.back().data());
   }
   for (const auto& [i, tensor] : outputs) {
-    const auto samples = reference::checked_indices(bound_.layer, reads, i, checked_samples);
-    const auto expected = reference::evaluate(bound_.layer, reads, i, samples, bound_.parameters);
-    const auto got = reference::read(bound_.shapes.outputs[i], tensor.data(), samples);
+    const auto samples = reference::checked_indices(node_call_.layer, reads, i, checked_samples);
+    const auto expected = reference::evaluate(node_call_.layer, reads, i, samples, node_call_.parameters);
+    const auto got = reference::read(node_call_.shapes.outputs[i], tensor.data(), samples);
     ++execution.checked;
-    if (!reference::agree(bound_.layer, i, expected, got, plan_->plan->tolerance()) &&
-        !is_as_exact_as_its_terms(bound_.layer, operands, expected, got, plan_->plan->tolerance()))
+    if (!reference::agree(node_call_.layer, i, expected, got, plan_->plan->tolerance()) &&
+        !is_as_exact_as_its_terms(node_call_.layer, operands, expected, got, plan_->plan->tolerance()))
       execution.disagreements.push_back({.node = node_->name,
                                          .plan = plan_->name,
                                          .difference = reference::difference(expected, got),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerCall: a bound node with what runs it, a backend's plan or the reference. PlanChooser picks the plans; each
+// LayerCall: a node's call with what runs it, a backend's plan or the reference. PlanChooser picks the plans; each
 // layer's is built once.
 #pragma once
 
@@ -36,7 +36,7 @@ struct ChosenPlan {
 
 class PlanChooser {
  public:
-  using Choice = std::function<std::shared_ptr<const ChosenPlan>(const BoundNode&)>;
+  using Choice = std::function<std::shared_ptr<const ChosenPlan>(const NodeCall&)>;
 
   /// `choice`, if set, picks the plans instead of the rule that `choose` describes.
   PlanChooser(std::vector<std::shared_ptr<const Backend>> backends, int threads, Choice choice = {})
@@ -44,7 +44,7 @@ class PlanChooser {
 
   /// The first plan that the first backend offers with the node's numbers. Null if no backend has one; the reference
   /// then runs the layer.
-  [[nodiscard]] std::shared_ptr<const ChosenPlan> choose(const BoundNode& bound);
+  [[nodiscard]] std::shared_ptr<const ChosenPlan> choose(const NodeCall& node_call);
 
  private:
   std::vector<std::shared_ptr<const Backend>> backends_;
@@ -58,9 +58,9 @@ class LayerCall {
  public:
   /// `constants`: the inputs of the node that do not change between runs. Operands that are made of them alone are made
   /// now, and packed for the plan.
-  LayerCall(const Node& node, BoundNode bound, std::shared_ptr<const ChosenPlan> plan, const NodeTensors& constants);
+  LayerCall(const Node& node, NodeCall node_call, std::shared_ptr<const ChosenPlan> plan, const NodeTensors& constants);
 
-  [[nodiscard]] const BoundNode& bound() const { return bound_; }
+  [[nodiscard]] const NodeCall& node_call() const { return node_call_; }
   /// Same as in NodeRun.
   [[nodiscard]] std::string plan_name() const;
   /// The layer's outputs that the node has, row-major, by their index in the layer.
@@ -76,7 +76,7 @@ class LayerCall {
   [[nodiscard]] std::map<std::size_t, Tensor> run_reference(const NodeTensors& inputs) const;
 
   const Node* node_;
-  BoundNode bound_;
+  NodeCall node_call_;
   std::shared_ptr<const ChosenPlan> plan_;
   std::vector<std::optional<Tensor>> constants_{};  ///< operands, in the plan's layout if there is one
 };

@@ -70,21 +70,21 @@ std::vector<std::shared_ptr<const Backend>> on_one_team(std::vector<std::shared_
   return backends;
 }
 
-/// During its lifetime, the threads of OpenMP's team are bound as for measurements, each to its own processor.
-class BoundTeam {
+/// During its lifetime, the threads of OpenMP's team are pinned as for measurements, each to its own processor.
+class PinnedTeam {
  public:
-  explicit BoundTeam(int threads) {
+  explicit PinnedTeam(int threads) {
     static_cast<void>(sched_getaffinity(0, sizeof before_, &before_));
     std::vector<int> where = cpus();
     if (where.size() > static_cast<std::size_t>(threads)) where.resize(static_cast<std::size_t>(threads));
     team_.bind(where);
   }
-  ~BoundTeam() {
+  ~PinnedTeam() {
     team_.end();
     static_cast<void>(sched_setaffinity(0, sizeof before_, &before_));
   }
-  BoundTeam(const BoundTeam&) = delete;
-  BoundTeam& operator=(const BoundTeam&) = delete;
+  PinnedTeam(const PinnedTeam&) = delete;
+  PinnedTeam& operator=(const PinnedTeam&) = delete;
 
  private:
   OpenmpTeam team_{};
@@ -202,7 +202,7 @@ class Maker {
         usual_round_trip_(rows.ceilings(options.threads).round_trip) {}
 
   [[nodiscard]] Witness make() {
-    std::optional<BoundTeam> team;
+    std::optional<PinnedTeam> team;
     if (!device_) team.emplace(options_.threads);
     std::set<const Node*> runs;
     for (const Node* node : program_.nodes()) runs.insert(node);
@@ -371,7 +371,7 @@ class Maker {
 
 /// The witness of a model that no sequence can represent.
 Witness make_node_by_node(const Graph& graph, const ResultDatabase& rows, const WitnessOptions& options) {
-  const BoundTeam team(options.threads);
+  const PinnedTeam team(options.threads);
   const OpenmpTeam openmp;
   std::optional<ThreadPool> pool;
   if (openmp.exists()) pool.emplace(openmp, options.threads);

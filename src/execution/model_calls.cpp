@@ -35,7 +35,7 @@ class Builder {
   }
 
  private:
-  /// Adds a group in the cheapest way that can be bound: whole, in parts, or node by node.
+  /// Adds a group in the cheapest way for which there is a call: whole, in parts, or node by node.
   void add(const Occurrence& group) {
     const auto& members = group.members;
     struct Way {
@@ -44,7 +44,7 @@ class Builder {
     };
     std::vector<Way> best(members.size() + 1);
     best.back().time = {};
-    std::map<const Piece*, BoundGroup> bound;
+    std::map<const Piece*, GroupCall> calls;
     for (std::size_t at = members.size(); at-- > 0;) {
       best[at] = {.time = time_of(members[at]) + best[at + 1].time};
       for (const auto& piece : group.pieces) {
@@ -54,7 +54,7 @@ class Builder {
         if (!std::all_of(part.begin(), part.end(), [&](std::size_t node) { return is_run_.contains(node); })) continue;
         auto one = bind_group(graph_, part, piece.layer, constants_);
         if (!one) continue;
-        bound[&piece] = std::move(*one);
+        calls[&piece] = std::move(*one);
         best[at] = {*time + best[at + piece.count].time, &piece};
       }
     }
@@ -64,7 +64,7 @@ class Builder {
         add_single(members[at++], std::holds_alternative<op::View>(*group.layer));
         continue;
       }
-      ModelCall call{.group = std::move(bound[piece])};
+      ModelCall call{.group = std::move(calls[piece])};
       call.plans = plans_.of(call.group.layer, call.group.numbers);
       if (!call.group.parts.empty())
         std::erase_if(call.plans, [](const CallPlan& plan) { return !plan.outputs[0].is_plain(); });
@@ -87,9 +87,9 @@ class Builder {
     if (!is_run_.contains(node) || add_view(node)) return;
     ModelCall call{.moved_in_place = moved_in_place};
     if (find_special(at) == nullptr && at.op_type != "ConstantOfShape")
-      if (auto bound = bind_single(graph_, node, constants_); bound && takes_any_operands(bound->layer)) {
-        call.plans = plans_.of(bound->layer, bound->numbers);
-        if (!call.plans.empty()) call.group = std::move(*bound);
+      if (auto single = bind_single(graph_, node, constants_); single && takes_any_operands(single->layer)) {
+        call.plans = plans_.of(single->layer, single->numbers);
+        if (!call.plans.empty()) call.group = std::move(*single);
       }
     if (call.plans.empty()) call.group.nodes = {node};
     result_.calls.push_back(std::move(call));

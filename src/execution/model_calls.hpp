@@ -2,8 +2,8 @@
 // ModelCalls: a model as a sequence of calls, with groups of nodes that one call computes.
 #pragma once
 
-#include "bound_group.hpp"
 #include "call_plans.hpp"
+#include "group_call.hpp"
 
 #include <map>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace benanza::execution {
 
 struct ModelCall {
-  BoundGroup group{};  ///< without operands if `plans` is empty
+  GroupCall group{};  ///< without operands if `plans` is empty
   /// The fastest first, followed by those of `add_forms`. If empty, the node runs by itself, on row-major tensors.
   std::vector<CallPlan> plans{};
   bool moved_in_place = false;  ///< the bound does not count it

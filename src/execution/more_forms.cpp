@@ -58,7 +58,7 @@ std::optional<ElementOrder> whole_order(const ElementOrder& part, std::int64_t e
   return ElementOrder(digits);
 }
 
-bool is_elementwise(const BoundGroup& group) {
+bool is_elementwise(const GroupCall& group) {
   if (!std::holds_alternative<op::Unary>(group.layer) && !std::holds_alternative<op::Binary>(group.layer) &&
       !std::holds_alternative<op::Nary>(group.layer))
     return false;
@@ -124,7 +124,7 @@ class Adder {
   }
 
   /// The forms other than row-major that values of this size among operands and results have in other calls.
-  [[nodiscard]] std::set<Arrangement> forms_of(const BoundGroup& group, std::int64_t elements) {
+  [[nodiscard]] std::set<Arrangement> forms_of(const GroupCall& group, std::int64_t elements) {
     std::set<Arrangement> forms;
     const auto collect = [&](ValueId id) {
       if (graph_.value(id).elements() == elements)
@@ -144,7 +144,7 @@ class Adder {
 
   [[nodiscard]] std::vector<CallPlan> in_other_orders(const ModelCall& call) {
     constexpr std::size_t most = 2;
-    const BoundGroup& group = call.group;
+    const GroupCall& group = call.group;
     const std::int64_t elements = group.shapes.outputs[0].elements();
     const auto forms = forms_of(group, elements);
     std::vector<CallPlan> result;
@@ -166,7 +166,7 @@ class Adder {
   /// Broadcasts and reductions of tensors in the orders of their neighbours. Their time is assumed to be that of the
   /// row-major layer until they have been executed.
   [[nodiscard]] std::vector<CallPlan> of_reordered_layers(const ModelCall& call) {
-    const BoundGroup& group = call.group;
+    const GroupCall& group = call.group;
     std::int64_t elements = 0;
     for (const auto& operand : group.shapes.inputs) elements = std::max(elements, operand.elements());
     std::vector<CallPlan> result;
@@ -194,7 +194,7 @@ class Adder {
   /// A transposition from the orders that its operand has in other calls to those that its result has in other calls.
   /// It is another transposition, or nothing at all.
   [[nodiscard]] std::vector<CallPlan> of_transposition(const ModelCall& call) {
-    const BoundGroup& group = call.group;
+    const GroupCall& group = call.group;
     const auto& transpose = std::get<op::Transpose>(group.layer);
     const std::int64_t elements = element_count(transpose.x);
     if (group.operands[0].constant || !group.outputs[0] || bits(transpose.type) < 8) return {};
@@ -243,7 +243,7 @@ class Adder {
   }
 
   [[nodiscard]] std::vector<CallPlan> without_call(const ModelCall& call, const std::vector<Part>& parts) {
-    const BoundGroup& group = call.group;
+    const GroupCall& group = call.group;
     const bool joins = std::holds_alternative<op::Concat>(group.layer);
     const auto& operands = joins ? group.shapes.outputs : group.shapes.inputs;
     const std::int64_t whole = operands[0].elements();

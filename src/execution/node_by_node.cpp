@@ -25,7 +25,7 @@ class NodeByNode {
       : graph_(std::move(graph)),
         weights_(graph_.file),
         resources_{.plans = {options.backends, options.threads,
-                             [this, &plans](const BoundNode& bound) { return chosen(plans, bound); }},
+                             [this, &plans](const NodeCall& node_call) { return chosen(plans, node_call); }},
                    .weight_seed = options.weight_seed},
         program_(graph_, weights_, resources_) {
     for (const auto id : graph_.inputs) {
@@ -56,8 +56,8 @@ class NodeByNode {
   [[nodiscard]] int threads() const { return threads_; }
 
  private:
-  [[nodiscard]] std::shared_ptr<const ChosenPlan> chosen(const CallPlans& plans, const BoundNode& bound) {
-    auto plan = plans.row_major_plan(bound.layer, bound.parameters);
+  [[nodiscard]] std::shared_ptr<const ChosenPlan> chosen(const CallPlans& plans, const NodeCall& node_call) {
+    auto plan = plans.row_major_plan(node_call.layer, node_call.parameters);
     if (!plan) return nullptr;
     threads_ = std::max(threads_, plan->threads());
     return std::make_shared<const ChosenPlan>(ChosenPlan{plan->name(), std::move(plan->plan)});

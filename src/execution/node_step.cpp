@@ -50,11 +50,11 @@ void NodeStep::prepare(const NodeTensors& constants, Resources& resources) {
   if (find_special(*node_) != nullptr || is_fill(*node_)) return;
   is_static_ = has_known_sizes(constants);
   if (!is_static_) return;
-  BoundNode bound = bind_node(*graph_, *node_, constants);
-  const auto plan = resources.plans.choose(bound);
+  NodeCall node_call = bind_node(*graph_, *node_, constants);
+  const auto plan = resources.plans.choose(node_call);
   PreparedNode& made = prepared_.emplace();
   for (const auto& id : node_->outputs) made.outputs.push_back(id ? graph_->value(*id).dims : Tensor::Dims{});
-  made.call.emplace(*node_, std::move(bound), plan, constants);
+  made.call.emplace(*node_, std::move(node_call), plan, constants);
 }
 
 std::string NodeStep::plan_name() const {
@@ -101,9 +101,9 @@ PreparedNode NodeStep::prepared_for(std::map<ValueId, Value> values, const NodeT
   }
   if (graph.nodes.empty()) return made;
   if (graph.nodes.size() > 1) throw NotExecutable(*node_, "several nodes at the sizes that data gave");
-  BoundNode bound = bind_node(graph, graph.nodes.front(), inputs);
-  const auto plan = resources.plans.choose(bound);
-  made.call.emplace(*node_, std::move(bound), plan, constants_);
+  NodeCall node_call = bind_node(graph, graph.nodes.front(), inputs);
+  const auto plan = resources.plans.choose(node_call);
+  made.call.emplace(*node_, std::move(node_call), plan, constants_);
   return made;
 }
 
@@ -121,7 +121,7 @@ NodeTensors NodeStep::call_layer(const NodeTensors& inputs, Resources& resources
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!node_->has_output(i)) continue;
     const DataType type = graph_->output(*node_, i).type;
-    const OutputSource& source = call.bound().outputs[i];
+    const OutputSource& source = call.node_call().outputs[i];
     const Tensor::Dims& dims = prepared_->outputs[i];
     if (element_count(dims) == 0) outputs[i] = Tensor(type, dims);
     else if (source.of_layer) outputs[i] = made.at(*source.of_layer).as(type, dims);

@@ -60,10 +60,10 @@ std::string index_text(double index) {
 
 }  // namespace
 
-void check_indices(const Node& node, const BoundNode& bound, std::size_t i, const Tensor& operand) {
-  const IndexRanges ranges = ranges_of(bound.layer, bound.shapes.inputs[i]);
+void check_indices(const Node& node, const NodeCall& call, std::size_t i, const Tensor& operand) {
+  const IndexRanges ranges = ranges_of(call.layer, call.shapes.inputs[i]);
   if (!ranges) return;
-  const auto ignored = bound.parameters.ignored_target;
+  const auto ignored = call.parameters.ignored_target;
   for (std::int64_t place = 0; place < operand.elements(); ++place) {
     const double index = operand[place];
     const IndexRange range = ranges(place);

@@ -91,7 +91,7 @@ bool are_stored_as_meant(const Graph& graph, const Node& node, const NodeTensors
 
 bool is_packed_product(const Node& node) { return node.domain == "com.microsoft" && node.op_type == "MatMulNBits"; }
 
-BoundNode bind_packed_product(const Graph& graph, const Node& node, const Layer& layer, const NodeTensors& inputs) {
+NodeCall bind_packed_product(const Graph& graph, const Node& node, const Layer& layer, const NodeTensors& inputs) {
   const auto* own = std::get_if<op::MatMul>(&layer);
   const DataType type = graph.input(node, packed_a).type;
   if (own == nullptr || !own->b_type || !is_float(type)) throw NotExecutable(node, "modelled only");
@@ -108,14 +108,14 @@ BoundNode bind_packed_product(const Graph& graph, const Node& node, const Layer&
   b.make = [weights, to = product.b_type.value_or(type)](const NodeTensors& given) {
     return weights.matrix(given, to);
   };
-  BoundNode bound{.layer = product, .shapes = product.operands()};
-  bound.operands.push_back({.inputs = {packed_a}});
-  bound.operands.push_back(std::move(b));
-  if (node.has_input(packed_bias)) bound.operands.push_back({.inputs = {packed_bias}});
-  bound.outputs.resize(node.outputs.size());
-  bound.outputs[0].of_layer = 0;
-  bound.parameters = node_parameters(node, bound.layer, inputs);
-  return bound;
+  NodeCall call{.layer = product, .shapes = product.operands()};
+  call.operands.push_back({.inputs = {packed_a}});
+  call.operands.push_back(std::move(b));
+  if (node.has_input(packed_bias)) call.operands.push_back({.inputs = {packed_bias}});
+  call.outputs.resize(node.outputs.size());
+  call.outputs[0].of_layer = 0;
+  call.parameters = node_parameters(node, call.layer, inputs);
+  return call;
 }
 
 }  // namespace benanza::execution

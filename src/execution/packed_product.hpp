@@ -12,7 +12,7 @@ namespace benanza::execution {
 /// `layer`, the node's own, multiplies the stored numbers without scales. It computes the node if all scales are 1 and
 /// all zero points are 0, and both are constants. Any other node becomes a product with the weights as floats. Throws
 /// NotExecutable if rows are in another order than their blocks, and for operands of other sizes or types.
-[[nodiscard]] BoundNode bind_packed_product(const Graph& graph, const Node& node, const Layer& layer,
-                                            const NodeTensors& inputs);
+[[nodiscard]] NodeCall bind_packed_product(const Graph& graph, const Node& node, const Layer& layer,
+                                           const NodeTensors& inputs);
 
 }  // namespace benanza::execution

@@ -16,7 +16,7 @@ constexpr BytesPerSecond rate{4e9};
 constexpr Seconds one_change{5e-6};
 /// Threads of GNU OpenMP poll for about this long while the threads of another library need their processors.
 constexpr Seconds one_switch{200e-6};
-constexpr int most_passes = 20;
+constexpr int most_choice_passes = 20;
 constexpr Seconds unknown{-1};
 
 constexpr FormKind kinds[] = {FormKind::row_major, FormKind::in_blocks, FormKind::other};
@@ -42,7 +42,7 @@ PlanSearch::PlanSearch(const Graph& graph, const ModelCalls& model, LayoutChange
     if (std::find(list.begin(), list.end(), tensor) == list.end()) list.push_back(tensor);
   };
   for (std::size_t i = 0; i < model.calls.size(); ++i) {
-    const BoundGroup& group = model.calls[i].group;
+    const GroupCall& group = model.calls[i].group;
     const bool is_node = model.calls[i].plans.empty();
     std::vector<std::optional<ValueId>> reads, writes;
     if (is_node) {
@@ -175,7 +175,7 @@ Seconds PlanSearch::cost(const PlanChoice& choice) {
 
 void PlanSearch::change_one_at_a_time() {
   bool is_better = true;
-  for (int pass = 0; pass < most_passes && is_better; ++pass) {
+  for (int pass = 0; pass < most_choice_passes && is_better; ++pass) {
     is_better = false;
     for (std::size_t i = 0; i < choice_.size(); ++i) {
       const std::size_t before = choice_[i];

@@ -56,7 +56,7 @@ bool is_layer_of_gemm(const Graph& graph, const Node& node, const Layer& layer) 
   return product != nullptr && is_one(4) && is_one(5) && (!node.has_input(6) || product->post == Epilogue{bias});
 }
 
-BoundNode bind_quantized_gemm(const Graph& graph, const Node& node, const Layer& layer) {
+NodeCall bind_quantized_gemm(const Graph& graph, const Node& node, const Layer& layer) {
   if (!std::holds_alternative<op::MatMul>(layer)) throw NotExecutable(node, "modelled only");
   const Value &a = graph.input(node, 0), &b = graph.input(node, 3), &y = graph.output(node, 0);
   if (a.dims.size() != 2 || b.dims.size() != 2) throw NotExecutable(node, "operands that are not matrices");
@@ -74,10 +74,10 @@ BoundNode bind_quantized_gemm(const Graph& graph, const Node& node, const Layer&
              trans_b = node.attribute<std::int64_t>("transB", 0) != 0;
   const std::int64_t depth = a.dims[trans_a ? 0 : 1];
   const op::MatMul product{.a = {y.dims[0], depth}, .b = {depth, y.dims[1]}, .trans_a = trans_a, .trans_b = trans_b};
-  BoundNode bound{.layer = layer};
-  bound.outputs.resize(node.outputs.size());
-  bound.outputs[0].make = [=, name = node.name, type = y.type, dims = y.dims,
-                           alpha = node.attribute("alpha", 1.0)](const NodeTensors& inputs) {
+  NodeCall call{.layer = layer};
+  call.outputs.resize(node.outputs.size());
+  call.outputs[0].make = [=, name = node.name, type = y.type, dims = y.dims,
+                          alpha = node.attribute("alpha", 1.0)](const NodeTensors& inputs) {
     const Tensor factor = less_zero_points(*inputs[0], column_numbers(inputs, 2, 0), false),
                  weights = less_zero_points(*inputs[3], column_numbers(inputs, 5, 0), trans_b);
     const std::array<const void*, 2> reads{factor.data(), weights.data()};
@@ -94,7 +94,7 @@ BoundNode bind_quantized_gemm(const Graph& graph, const Node& node, const Layer&
     }
     return Tensor::of(type, dims, values);
   };
-  return bound;
+  return call;
 }
 
 }  // namespace benanza::execution

@@ -16,6 +16,6 @@ namespace benanza::execution {
 /// Any other QGemm. The reference multiplies the matrices minus their zero points. What it adds, scales and rounds
 /// differs from column to column. Throws NotExecutable for several scales of A or of the result, and for operands that
 /// are not matrices.
-[[nodiscard]] BoundNode bind_quantized_gemm(const Graph& graph, const Node& node, const Layer& layer);
+[[nodiscard]] NodeCall bind_quantized_gemm(const Graph& graph, const Node& node, const Layer& layer);
 
 }  // namespace benanza::execution

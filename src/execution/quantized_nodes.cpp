@@ -83,7 +83,7 @@ bool is_quantized_node(const Node& node) {
           std::find(quantized_unary.begin(), quantized_unary.end(), node.op_type) != quantized_unary.end());
 }
 
-BoundNode bind_quantized(const Graph& graph, const Node& node, const Layer& layer) {
+NodeCall bind_quantized(const Graph& graph, const Node& node, const Layer& layer) {
   const auto computed = in_floats(layer);
   if (!computed) throw NotExecutable(node, "modelled only");
   if (node.attribute<std::int64_t>("channels_last", 0) != 0)
@@ -109,9 +109,9 @@ BoundNode bind_quantized(const Graph& graph, const Node& node, const Layer& laye
   }
   const Value& y = graph.output(node, 0);
   if (y.type != graph.input(node, 0).type || !is_8_bit(y.type)) throw NotExecutable(node, "operands of two types");
-  BoundNode bound{.layer = layer};
-  bound.outputs.resize(node.outputs.size());
-  bound.outputs[0].make = [=, name = node.name, type = y.type, dims = y.dims](const NodeTensors& inputs) {
+  NodeCall call{.layer = layer};
+  call.outputs.resize(node.outputs.size());
+  call.outputs[0].make = [=, name = node.name, type = y.type, dims = y.dims](const NodeTensors& inputs) {
     std::vector<Tensor> operands;
     std::vector<const void*> reads;
     for (const std::size_t i : at) {
@@ -120,7 +120,7 @@ BoundNode bind_quantized(const Graph& graph, const Node& node, const Layer& laye
     }
     return quantized(reference::evaluate_all(*computed, reads, 0), quantized_at(name, inputs, scales_of_y), type, dims);
   };
-  return bound;
+  return call;
 }
 
 }  // namespace benanza::execution

@@ -16,6 +16,6 @@ namespace benanza::execution {
 /// The reference computes `layer`, the node's own, in floats, between a dequantise and a quantise, since a layer holds
 /// only one factor for all of its operands. Throws NotExecutable for images in channels-last layout, and for tensors
 /// with more than one scale.
-[[nodiscard]] BoundNode bind_quantized(const Graph& graph, const Node& node, const Layer& layer);
+[[nodiscard]] NodeCall bind_quantized(const Graph& graph, const Node& node, const Layer& layer);
 
 }  // namespace benanza::execution

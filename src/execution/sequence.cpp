@@ -93,7 +93,7 @@ void Sequence::find_last_readers() {
   for (const auto id : model_.graph.outputs) last_readers_[model_.calls.root(id)] = calls.size();
 }
 
-bool Sequence::may_overwrite(std::size_t i, const BoundGroup& group,
+bool Sequence::may_overwrite(std::size_t i, const GroupCall& group,
                              const std::vector<std::optional<std::size_t>>& regions) const {
   const auto& region = regions[i];
   if (!region || regions_[*region].whole || !regions_[*region].may_move) return false;
@@ -102,7 +102,7 @@ bool Sequence::may_overwrite(std::size_t i, const BoundGroup& group,
   return std::none_of(regions_.begin(), regions_.end(), [&](const Region& part) { return part.whole == region; });
 }
 
-std::optional<std::size_t> Sequence::overwritten(const CallPlan& plan, const BoundGroup& group,
+std::optional<std::size_t> Sequence::overwritten(const CallPlan& plan, const GroupCall& group,
                                                  const std::vector<std::optional<std::size_t>>& regions) const {
   for (const auto i : plan.plan->overwritable())
     if (plan.inputs[i] == plan.outputs[0] && may_overwrite(i, group, regions)) return i;
@@ -227,7 +227,7 @@ std::size_t Sequence::read(ValueId id, const Arrangement& form, const CallPlan* 
 void Sequence::add_call(const ModelCall& call, const CallPlan& plan) {
   auto buffers = std::make_shared<Buffers>();
   std::vector<std::optional<std::size_t>> reads;
-  const BoundGroup& group = call.group;
+  const GroupCall& group = call.group;
   for (std::size_t i = 0; i < group.operands.size(); ++i) {
     const auto& [value, constant] = group.operands[i];
     if (constant) {
@@ -309,7 +309,7 @@ void Sequence::add_in_place(const ModelCall& call, const CallPlan& plan) {
   push({.execute = [] {}, .bind = [] {}}, {.nodes = names_of(model_.graph, call.group.nodes),
                                            .plan = plan.name(),
                                            .fastest = call.moved_in_place ? Seconds{} : call.plans.front().alone});
-  const BoundGroup& group = call.group;
+  const GroupCall& group = call.group;
   const auto bytes_of_operand = [](const Operand& operand) { return static_cast<std::size_t>(operand.bytes()); };
   if (std::holds_alternative<op::Concat>(group.layer)) {
     std::vector<std::optional<std::size_t>> parts;

@@ -114,10 +114,10 @@ class Sequence {
   void find_last_readers();
   /// Whether the call for which steps are being made may overwrite operand `i`, which is in `regions[i]`: nothing else
   /// reads these bytes in the same call or later, and no other value shares them.
-  [[nodiscard]] bool may_overwrite(std::size_t i, const BoundGroup& group,
+  [[nodiscard]] bool may_overwrite(std::size_t i, const GroupCall& group,
                                    const std::vector<std::optional<std::size_t>>& regions) const;
   /// The operand that the first result of the plan may overwrite. Empty if there is none.
-  [[nodiscard]] std::optional<std::size_t> overwritten(const CallPlan& plan, const BoundGroup& group,
+  [[nodiscard]] std::optional<std::size_t> overwritten(const CallPlan& plan, const GroupCall& group,
                                                        const std::vector<std::optional<std::size_t>>& regions) const;
   /// The contents of a region in this form, as a tensor. `plan`: the plan of which it is an output.
   [[nodiscard]] Tensor row_major(Tensor to, std::size_t region, const Arrangement& form, const Plan* plan,

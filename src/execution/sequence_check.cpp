@@ -55,7 +55,7 @@ WitnessCheck Sequence::check(const PlanChoice& choice) {
   for (std::size_t i = 0; i < model_.calls.calls.size(); ++i) {
     for (; step < end_of_calls_ && owners_[step].call == i; ++step) steps_[step].execute();
     const ModelCall& call = model_.calls.calls[i];
-    const BoundGroup& group = call.group;
+    const GroupCall& group = call.group;
     std::map<ValueId, Tensor> made;
     if (call.plans.empty()) {
       for (const auto& id : model_.graph.nodes[group.nodes.front()].outputs)
@@ -91,7 +91,7 @@ WitnessCheck Sequence::check(const PlanChoice& choice) {
 
 void Sequence::compare(const ModelCall& call, const CallPlan& plan, const std::map<ValueId, Tensor>& values,
                        const std::map<std::size_t, Tensor>& outputs, WitnessCheck& result) const {
-  const BoundGroup& group = call.group;
+  const GroupCall& group = call.group;
   std::vector<Tensor> operands;
   std::vector<const void*> reads;
   for (const auto& operand : group.operands) {

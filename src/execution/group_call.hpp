@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BoundGroup: nodes that one call computes, with its operands. These are values of the graph or constants; a batch
+// GroupCall: nodes that one call computes, with its operands. These are values of the graph or constants; a batch
 // normalisation may be folded into a constant.
 #pragma once
 
@@ -22,7 +22,7 @@ struct OutputPart {
   std::size_t offset = 0;  ///< in bytes
 };
 
-struct BoundGroup {
+struct GroupCall {
   std::vector<std::size_t> nodes{};  ///< nodes of the graph
   Layer layer{};
   Operands shapes{};
@@ -33,11 +33,11 @@ struct BoundGroup {
 };
 
 /// One node as a call of its layer. Empty if operands have to be made of activations.
-[[nodiscard]] std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants);
+[[nodiscard]] std::optional<GroupCall> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants);
 
 /// Nodes as a call of `layer`: a head with its epilogue, a convolution with its padding, a norm or attention in parts,
 /// products of one row. Empty if an operand cannot be identified.
-[[nodiscard]] std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::size_t> nodes,
-                                                   const Layer& layer, const TensorStore& constants);
+[[nodiscard]] std::optional<GroupCall> bind_group(const Graph& graph, std::span<const std::size_t> nodes,
+                                                  const Layer& layer, const TensorStore& constants);
 
 }  // namespace benanza::execution

@@ -11,6 +11,6 @@ namespace benanza::execution {
 /// A layer has trees whose depths differ by at most one, and compares with <= only. A node with such trees becomes
 /// `layer`, its own layer. For any other node, the outputs are computed by traversing its trees, and there are no
 /// operands of a layer. Throws NotExecutable if neither is possible.
-[[nodiscard]] BoundNode bind_trees(const Graph& graph, const Node& node, const Layer& layer);
+[[nodiscard]] NodeCall bind_trees(const Graph& graph, const Node& node, const Layer& layer);
 
 }  // namespace benanza::execution

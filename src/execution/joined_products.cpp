@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bound_products.hpp"
+#include "joined_products.hpp"
 
 #include <benanza/model/make_layer.hpp>
 
@@ -25,8 +25,8 @@ std::vector<std::span<const std::size_t>> products_of(const Graph& graph, std::s
 }
 
 /// One product with its bias. Operands are the row, constant weights and, if there is one, a constant bias.
-std::optional<BoundGroup> bind_one(const Graph& graph, std::span<const std::size_t> nodes,
-                                   const TensorStore& constants) {
+std::optional<GroupCall> bind_one(const Graph& graph, std::span<const std::size_t> nodes,
+                                  const TensorStore& constants) {
   auto head = bind_single(graph, nodes[0], constants);
   auto* product = head ? std::get_if<op::MatMul>(&head->layer) : nullptr;
   if (product == nullptr) return std::nullopt;
@@ -58,8 +58,8 @@ void copy_columns(const Tensor& from, std::byte* to, std::int64_t rows, std::int
 
 }  // namespace
 
-std::optional<BoundGroup> bind_products(const Graph& graph, std::span<const std::size_t> nodes, const op::MatMul& all,
-                                        const TensorStore& constants) {
+std::optional<GroupCall> bind_products(const Graph& graph, std::span<const std::size_t> nodes, const op::MatMul& all,
+                                       const TensorStore& constants) {
   constexpr std::size_t alignment = 64;  // every operand has it (plan/backend.hpp)
   const bool has_bias = all.post == Epilogue{bias};
   if (all.a.size() != 2 || all.m() != 1 || all.b.size() != 2 || !is_float(all.type) || all.b_type || all.y_type ||
@@ -67,7 +67,7 @@ std::optional<BoundGroup> bind_products(const Graph& graph, std::span<const std:
     return std::nullopt;
   const auto products = products_of(graph, nodes);
   if (products.size() < 2) return std::nullopt;
-  std::vector<BoundGroup> parts;
+  std::vector<GroupCall> parts;
   std::int64_t columns = 0;
   for (const auto product : products) {
     auto one = bind_one(graph, product, constants);
@@ -84,7 +84,7 @@ std::optional<BoundGroup> bind_products(const Graph& graph, std::span<const std:
     parts.push_back(std::move(*one));
   }
   if (columns != all.n()) return std::nullopt;
-  BoundGroup group{.layer = all, .shapes = all.operands(), .numbers = parts[0].numbers};
+  GroupCall group{.layer = all, .shapes = all.operands(), .numbers = parts[0].numbers};
   group.nodes.assign(nodes.begin(), nodes.end());
   group.operands.push_back(parts[0].operands[0]);
   group.outputs.resize(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bound_composites.hpp"
+#include "composite_calls.hpp"
 
 #include "node_parameters.hpp"
 #include <benanza/model/make_layer.hpp>
@@ -85,7 +85,7 @@ class Members {
 };
 
 /// Whether operands and results have the types and sizes that the layer requires.
-bool fits(const Graph& graph, const BoundGroup& group) {
+bool fits(const Graph& graph, const GroupCall& group) {
   if (group.operands.size() != group.shapes.inputs.size() || group.outputs.size() != group.shapes.outputs.size())
     return false;
   const auto is_it = [](const Operand& wanted, DataType type, std::int64_t elements) {
@@ -104,8 +104,8 @@ bool fits(const Graph& graph, const BoundGroup& group) {
   return true;
 }
 
-BoundGroup group_of(const Members& members, const Layer& layer) {
-  BoundGroup group{.layer = layer, .shapes = operands(layer), .numbers = parameters_of(layer)};
+GroupCall group_of(const Members& members, const Layer& layer) {
+  GroupCall group{.layer = layer, .shapes = operands(layer), .numbers = parameters_of(layer)};
   group.nodes.assign(members.nodes().begin(), members.nodes().end());
   return group;
 }
@@ -128,8 +128,8 @@ std::optional<double> epsilon_in_parts(const Members& members) {
 }
 
 /// The operand of a norm in parts, and its vectors.
-std::optional<BoundGroup> bind_parts(const Members& members, const op::LayerNorm& norm) {
-  BoundGroup group = group_of(members, norm);
+std::optional<GroupCall> bind_parts(const Members& members, const op::LayerNorm& norm) {
+  GroupCall group = group_of(members, norm);
   const auto epsilon = epsilon_in_parts(members);
   if (!epsilon) return std::nullopt;
   group.numbers.epsilon = *epsilon;
@@ -160,14 +160,14 @@ std::optional<BoundGroup> bind_parts(const Members& members, const op::LayerNorm
 
 }  // namespace
 
-std::optional<BoundGroup> bind_norm(const Graph& graph, std::span<const std::size_t> nodes, const op::LayerNorm& norm,
-                                    const TensorStore& constants) {
+std::optional<GroupCall> bind_norm(const Graph& graph, std::span<const std::size_t> nodes, const op::LayerNorm& norm,
+                                   const TensorStore& constants) {
   const Members members(graph, nodes, constants);
   if (norm.residual == op::Residual::none) return bind_parts(members, norm);
   // The sum comes first; its norm is one node or in parts.
   const Node& sum = graph.nodes[nodes.front()];
   if (norm.x_bias || sum.op_type != "Add" || nodes.size() < 2 || !sum.has_output(0)) return std::nullopt;
-  std::optional<BoundGroup> inner;
+  std::optional<GroupCall> inner;
   if (nodes.size() == 2) {
     inner = bind_single(graph, nodes[1], constants);
   } else {
@@ -177,7 +177,7 @@ std::optional<BoundGroup> bind_norm(const Graph& graph, std::span<const std::siz
   }
   if (!inner || inner->operands.empty() || inner->operands[0].constant || inner->operands[0].value != *sum.outputs[0])
     return std::nullopt;
-  BoundGroup group = group_of(members, norm);
+  GroupCall group = group_of(members, norm);
   group.numbers = inner->numbers;
   for (const auto& id : sum.inputs) group.operands.push_back(operand_of(members, *id));
   group.operands.insert(group.operands.end(), inner->operands.begin() + 1, inner->operands.end());
@@ -186,8 +186,8 @@ std::optional<BoundGroup> bind_norm(const Graph& graph, std::span<const std::siz
   return fits(graph, group) ? std::optional(std::move(group)) : std::nullopt;
 }
 
-std::optional<BoundGroup> bind_attention(const Graph& graph, std::span<const std::size_t> nodes,
-                                         const op::Attention& attention, const TensorStore& constants) {
+std::optional<GroupCall> bind_attention(const Graph& graph, std::span<const std::size_t> nodes,
+                                        const op::Attention& attention, const TensorStore& constants) {
   const Members members(graph, nodes, constants);
   const Node* softmax = members.only("Softmax");
   const Node* mixed = nullptr;
@@ -232,7 +232,7 @@ std::optional<BoundGroup> bind_attention(const Graph& graph, std::span<const std
     scores = members.maker(next);
   }
   if (scores == nullptr || mask.has_value() == attention.mask.empty()) return std::nullopt;
-  BoundGroup group = group_of(members, attention);
+  GroupCall group = group_of(members, attention);
   double of_values = 1;
   const auto q = members.source(scores->inputs[0], factor), k = members.source(scores->inputs[1], factor),
              v = members.source(mixed->inputs[1], of_values);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bound_group.hpp"
+#include "group_call.hpp"
 
-#include "bound_composites.hpp"
-#include "bound_products.hpp"
+#include "composite_calls.hpp"
+#include "joined_products.hpp"
 #include "node_parameters.hpp"
 #include "quantized_nodes.hpp"
 #include <benanza/fusion/detail/activation.hpp>
@@ -50,7 +50,7 @@ class EpilogueBinder {
         shapes_(operands(layer)),
         constants_(constants) {}
 
-  [[nodiscard]] std::optional<BoundGroup> bind() {
+  [[nodiscard]] std::optional<GroupCall> bind() {
     const auto has_own_scales = [&](std::size_t node) { return is_quantized_node(graph_.nodes[node]); };
     if (post_ == nullptr || std::any_of(nodes_.begin(), nodes_.end(), has_own_scales)) return std::nullopt;
     if (!take_head() && !take_activation_head()) return std::nullopt;
@@ -274,7 +274,7 @@ class EpilogueBinder {
   const Epilogue* post_;
   Operands shapes_;
   const TensorStore& constants_;
-  BoundGroup group_{};
+  GroupCall group_{};
   std::size_t at_ = 0;    ///< the next of `nodes_`
   std::size_t step_ = 0;  ///< the next step of the epilogue
   ValueId running_ = 0;
@@ -283,32 +283,32 @@ class EpilogueBinder {
 
 }  // namespace
 
-std::optional<BoundGroup> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants) {
+std::optional<GroupCall> bind_single(const Graph& graph, std::size_t node, const TensorStore& constants) {
   const Node& at = graph.nodes[node];
   const NodeTensors given = constants_of(at, constants);
-  BoundNode bound = bind_node(graph, at, given);
-  if (is_free(bound.layer)) return std::nullopt;
-  BoundGroup group{.nodes = {node}, .layer = bound.layer, .shapes = bound.shapes, .numbers = bound.parameters};
-  for (std::size_t i = 0; i < bound.operands.size(); ++i) {
-    const OperandSource& source = bound.operands[i];
+  NodeCall call = bind_node(graph, at, given);
+  if (is_free(call.layer)) return std::nullopt;
+  GroupCall group{.nodes = {node}, .layer = call.layer, .shapes = call.shapes, .numbers = call.parameters};
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const OperandSource& source = call.operands[i];
     const bool is_constant = std::all_of(source.inputs.begin(), source.inputs.end(),
                                          [&](std::size_t input) { return given[input].has_value(); });
-    if (is_constant) group.operands.push_back({.constant = operand_tensor(bound, at, i, given)});
-    else if (!source.make && graph.input(at, source.inputs.front()).type == bound.shapes.inputs[i].type)
+    if (is_constant) group.operands.push_back({.constant = operand_tensor(call, at, i, given)});
+    else if (!source.make && graph.input(at, source.inputs.front()).type == call.shapes.inputs[i].type)
       group.operands.push_back({.value = *at.inputs[source.inputs.front()]});
     else return std::nullopt;
   }
   group.outputs.resize(group.shapes.outputs.size());
   for (std::size_t i = 0; i < at.outputs.size(); ++i) {
     if (!at.has_output(i)) continue;
-    if (!bound.outputs[i].of_layer) return std::nullopt;
-    group.outputs[*bound.outputs[i].of_layer] = *at.outputs[i];
+    if (!call.outputs[i].of_layer) return std::nullopt;
+    group.outputs[*call.outputs[i].of_layer] = *at.outputs[i];
   }
   return group;
 }
 
-std::optional<BoundGroup> bind_group(const Graph& graph, std::span<const std::size_t> nodes, const Layer& layer,
-                                     const TensorStore& constants) {
+std::optional<GroupCall> bind_group(const Graph& graph, std::span<const std::size_t> nodes, const Layer& layer,
+                                    const TensorStore& constants) {
   if (const auto* norm = std::get_if<op::LayerNorm>(&layer)) return bind_norm(graph, nodes, *norm, constants);
   if (const auto* attention = std::get_if<op::Attention>(&layer))
     return bind_attention(graph, nodes, *attention, constants);

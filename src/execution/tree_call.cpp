@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bound_trees.hpp"
+#include "tree_call.hpp"
 
 #include "tree_walk.hpp"
 #include <benanza/op/trees.hpp>
@@ -138,7 +138,7 @@ bool is_tree_ensemble(const Node& node) {
   return node.domain == "ai.onnx.ml" && node.op_type.starts_with("TreeEnsemble");
 }
 
-BoundNode bind_trees(const Graph& graph, const Node& node, const Layer& layer) {
+NodeCall bind_trees(const Graph& graph, const Node& node, const Layer& layer) {
   const Value& x = graph.input(node, 0);
   if (x.dims.empty() || x.dims.back() < 1) throw NotExecutable(node, "trees without features");
   const auto features = static_cast<std::size_t>(x.dims.back()), scores_at = classifies(node) ? std::size_t{1} : 0;
@@ -148,25 +148,25 @@ BoundNode bind_trees(const Graph& graph, const Node& node, const Layer& layer) {
         static_cast<std::size_t>(graph.output(node, i).elements()) != rows * (i == scores_at ? targets : 1))
       throw NotExecutable(node, "scores or labels of another number than of rows");
   const auto walk = std::make_shared<const TreeWalk>(node, features, targets);
-  BoundNode bound{.layer = layer};
-  bound.outputs.resize(node.outputs.size());
+  NodeCall call{.layer = layer};
+  call.outputs.resize(node.outputs.size());
   if (const auto* forest = std::get_if<op::TreeEnsemble>(&layer);
       forest != nullptr && has_plain_scores(graph, node, *forest))
     if (const auto trees = LayerTrees(walk->trees(), *forest).operands()) {
-      bound.shapes = operands(layer);
-      bound.operands.push_back({.inputs = {0}});
+      call.shapes = operands(layer);
+      call.operands.push_back({.inputs = {0}});
       for (const Tensor& tensor : *trees)
-        bound.operands.push_back({.make = [tensor](const NodeTensors&) { return tensor; }});
-      if (forest->labels) bound.outputs[0].of_layer = 0;
-      if (node.has_output(scores_at)) bound.outputs[scores_at].of_layer = forest->labels ? 1 : 0;
-      return bound;
+        call.operands.push_back({.make = [tensor](const NodeTensors&) { return tensor; }});
+      if (forest->labels) call.outputs[0].of_layer = 0;
+      if (node.has_output(scores_at)) call.outputs[scores_at].of_layer = forest->labels ? 1 : 0;
+      return call;
     }
-  if (node.has_output(scores_at)) bound.outputs[scores_at] = scores_of(walk, features, graph.output(node, scores_at));
+  if (node.has_output(scores_at)) call.outputs[scores_at] = scores_of(walk, features, graph.output(node, scores_at));
   // Labels that are strings are not computed.
   if (classifies(node) && node.has_output(0) && graph.output(node, 0).type == DataType::i64)
-    bound.outputs[0] =
+    call.outputs[0] =
         labels_of(walk, features, graph.output(node, 0), node.attribute<Integers>("classlabels_int64s", {}));
-  return bound;
+  return call;
 }
 
 }  // namespace benanza::execution
