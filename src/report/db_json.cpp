@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON reports of `benanza db`; the keys are documented in docs/database.md, "Verdicts", and keep their meaning.
 #include "json.hpp"
-#include "kernels.hpp"
+#include "row_kernels.hpp"
 #include <benanza/report/db_report.hpp>
 
 namespace benanza {

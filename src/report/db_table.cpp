@@ -16,7 +16,7 @@
 //            + volta_scudnn_128x128_relu_interior_nn_v1
 //              690 us, 1568x1x1 blocks of 256x1x1, 128 registers, 24.6 kB shared
 #include "db_words.hpp"
-#include "kernels.hpp"
+#include "row_kernels.hpp"
 #include "table_parts.hpp"
 #include <benanza/report/db_report.hpp>
 

@@ -2,8 +2,8 @@
 // JSON reports; the keys are documented in docs/program.md, "JSON", and keep their meaning.
 #include "json.hpp"
 
-#include "kernels.hpp"
 #include "known_layers_views.hpp"
+#include "row_kernels.hpp"
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>

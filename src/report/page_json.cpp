@@ -2,7 +2,7 @@
 // The page's data. A set of models repeats its layers: each text is stored once in `texts`, rows are arrays of numbers
 // in the order of `row_columns`, and numbers of rows have six digits.
 #include "json.hpp"
-#include "kernels.hpp"
+#include "row_kernels.hpp"
 #include <benanza/version.hpp>
 
 #include <cmath>

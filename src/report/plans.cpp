@@ -10,7 +10,7 @@
 #include "plans.hpp"
 
 #include "format.hpp"
-#include "kernels.hpp"
+#include "row_kernels.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // read_run: row by row with simdjson's on-demand reader; nothing is kept except the rows themselves.
-#include "context.hpp"
 #include "json_value.hpp"
 #include "read_kernels.hpp"
 #include "row_name.hpp"
+#include "run_context.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>

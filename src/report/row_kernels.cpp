@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels.hpp"
+#include "row_kernels.hpp"
 
 #include "format.hpp"
 #include "text.hpp"

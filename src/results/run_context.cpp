@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "context.hpp"
+#include "run_context.hpp"
 
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
