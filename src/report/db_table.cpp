@@ -119,8 +119,8 @@ void write_table(std::ostream& out, const DbList& report, const TableOptions& op
     if (const std::string id = run.machine.id(); id != machine) {
       machine = id;
       out << (options.color ? "\033[1m" : "") << clipped(id, 300) << (options.color ? "\033[0m" : "") << '\n';
-      out << fmt::format("  {:<20} {:<24} {:>6} {:>7} {:>8} {:>8}\n", "started", "suite", "timed", "refused", "ceilings",
-                         "warnings");
+      out << fmt::format("  {:<20} {:<24} {:>6} {:>7} {:>8} {:>8}\n", "started", "suite", "timed", "refused",
+                         "ceilings", "warnings");
     }
     out << fmt::format("  {:<20} {:<24} {:>6} {:>7} {:>8} {:>8}\n", clipped(run.started, 20), clipped(run.name, 24),
                        report.timed[i], report.refused[i], run.ceilings.size(), run.warnings.size());
