@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "equal_tensors.hpp"
 
-#include <benanza/error.hpp>
-
 #include <algorithm>
 
 namespace benanza::importer {
@@ -20,25 +18,6 @@ std::optional<std::size_t> EqualTensors::find_or_add(std::size_t number, const s
     if (tensor.bytes == bytes) return tensor.number;
   if (alike.size() < most_compared) alike.push_back({number, bytes});
   return std::nullopt;
-}
-
-std::string_view EqualTensors::external(const ExternalData& place, std::size_t size) {
-  if (!model_) return {};
-  auto found = files_.find(place.location);
-  if (found == files_.end()) {
-    if (files_.size() >= most_files) return {};
-    std::unique_ptr<MappedFile> file;
-    try {
-      file = std::make_unique<MappedFile>(*model_, place.location);
-    } catch (const Error&) {
-      // The file is not needed otherwise.
-    }
-    found = files_.emplace(place.location, std::move(file)).first;
-  }
-  if (!found->second) return {};
-  const std::string_view all = found->second->bytes();
-  return place.offset <= all.size() && size <= all.size() - place.offset ? all.substr(place.offset, size)
-                                                                         : std::string_view{};
 }
 
 }  // namespace benanza::importer

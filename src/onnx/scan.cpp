@@ -4,9 +4,9 @@
 #include "banded.hpp"
 #include "constant_kind.hpp"
 #include "equal_tensors.hpp"
-#include "external_data.hpp"
 #include "graph_fields.hpp"
 #include "proto.hpp"
+#include "tensor_facts.hpp"
 #include "tensor_fields.hpp"
 #include "wire.hpp"
 #include <benanza/error.hpp>
@@ -30,22 +30,11 @@ constexpr std::uint64_t attribute_type_tensor = 4;
 
 // Protobuf itself parses up to 100 nested messages; a body takes three (graph, node, attribute).
 constexpr int deepest_scanned = 24;
-constexpr std::size_t highest_scanned_rank = 64;
-
-/// The wire format's description of a tensor.
-struct TensorFacts {
-  std::string_view name{};
-  std::vector<std::int64_t> dims{};
-  std::uint64_t type = 0;
-  std::string_view raw{};  ///< the last of its fields
-  std::size_t raw_bytes = 0, other_bytes = 0;
-  bool external = false;
-};
 
 class Scanner {
  public:
   Scanner(std::string_view file, bool with_places, std::optional<std::filesystem::path> model)
-      : file_(file), with_places_(with_places), equal_(std::move(model)) {}
+      : file_(file), with_places_(with_places), tensors_(file.data(), std::move(model)) {}
 
   [[nodiscard]] std::string model() const {
     std::string out;
@@ -80,12 +69,7 @@ class Scanner {
 
   [[nodiscard]] WireReader read(std::string_view message) const { return {message, file_.data()}; }
 
-  [[nodiscard]] std::string_view bytes(const WireField& field) const {
-    if (field.kind != WireField::Kind::bytes)
-      throw InputError("not a readable ONNX file: at byte " + std::to_string(field.whole.data() - file_.data()) +
-                       " found a number where a message is expected");
-    return field.bytes;
-  }
+  [[nodiscard]] std::string_view bytes(const WireField& field) const { return bytes_of(field, file_.data()); }
 
   [[nodiscard]] std::string graph(std::string_view message, int depth) const {
     if (depth > deepest_scanned)
@@ -98,9 +82,9 @@ class Scanner {
       switch (field->number) {
         case graph::node: append_node(out, *field, depth, needed); break;
         case graph::initializer: {
-          const TensorFacts found = facts(bytes(*field));
-          const std::string equal = depth == 0 && !with_places_ ? equal_text(found, bytes(*field), initializers) : "";
-          write_bytes(out, field->number, tensor(bytes(*field), false, count_of(needed, found.name), equal));
+          const TensorFacts found = tensors_.facts_and_numbers(bytes(*field));
+          const std::string equal = depth == 0 && !with_places_ ? equal_text(found, initializers) : "";
+          write_bytes(out, field->number, tensor(bytes(*field), found, false, count_of(needed, found.name), equal));
           ++initializers;
           break;
         }
@@ -209,7 +193,10 @@ class Scanner {
     for (auto fields = read(message); auto field = fields.next();) {
       switch (field->number) {
         case attribute::t:
-        case attribute::tensors: write_bytes(out, field->number, tensor(bytes(*field), !of_constant, count)); break;
+        case attribute::tensors:
+          write_bytes(out, field->number,
+                      tensor(bytes(*field), tensors_.facts_and_numbers(bytes(*field)), !of_constant, count));
+          break;
         case attribute::g:
         case attribute::graphs: write_bytes(out, field->number, graph(bytes(*field), depth + 1)); break;
         // A sparse Constant becomes a dense one: `sparse_value` is used in the same way as `value`.
@@ -230,72 +217,12 @@ class Scanner {
     return out;
   }
 
-  void append_dims(std::vector<std::int64_t>& dims, const WireField& field) const {
-    if (field.kind == WireField::Kind::bytes)
-      for (WireReader packed = read(field.bytes); !packed.done();)
-        dims.push_back(static_cast<std::int64_t>(packed.varint())), check_rank(dims);
-    else dims.push_back(static_cast<std::int64_t>(field.value)), check_rank(dims);
-  }
-
-  static void check_rank(const std::vector<std::int64_t>& dims) {
-    if (dims.size() > highest_scanned_rank)
-      throw InputError("a tensor of rank above " + std::to_string(highest_scanned_rank));
-  }
-
-  [[nodiscard]] TensorFacts facts(std::string_view message) const {
-    TensorFacts facts;
-    bool external = false;
-    for (auto fields = read(message); auto field = fields.next();) {
-      switch (field->number) {
-        case tensor::dims: append_dims(facts.dims, *field); break;
-        case tensor::data_type: facts.type = field->value; break;
-        case tensor::name: facts.name = bytes(*field); break;
-        case tensor::raw_data:
-          facts.raw = bytes(*field);
-          facts.raw_bytes += facts.raw.size();
-          break;
-        case tensor::float_data:
-        case tensor::int32_data:
-        case tensor::string_data:
-        case tensor::int64_data:
-        case tensor::double_data:
-        case tensor::uint64_data: facts.other_bytes += field->whole.size(); break;
-        case tensor::external_data:
-        case tensor::data_location: external = true; break;
-        default: break;
-      }
-    }
-    if (external) facts.external = is_external(message, facts.name);
-    return facts;
-  }
-
-  // The file is never opened here, but an engine that runs the model would open it.
-  [[nodiscard]] bool is_external(std::string_view tensor, std::string_view name) const {
-    try {
-      return external_data(tensor, file_.data()).has_value();
-    } catch (const InputError& error) {
-      throw InputError("tensor '" + std::string(name) + "': " + error.what());
-    }
-  }
-
-  static std::int64_t checked_elements(const TensorFacts& facts) {
-    for (const auto dim : facts.dims)
-      if (dim < 0)
-        throw InputError("tensor '" + std::string(facts.name) + "': dimension " + std::to_string(dim) +
-                         ", expected 0 or more");
-    try {
-      return element_count(facts.dims);
-    } catch (const InputError&) {
-      throw InputError("tensor '" + std::string(facts.name) + "': its element count overflows 64 bits");
-    }
-  }
-
   /// Whether the numbers of a tensor are kept. `bytes` is the size of the message; a tensor with more elements than
   /// that is incomplete. `count`: how many are needed.
   static bool wanted(const TensorFacts& facts, std::int64_t elements, std::size_t bytes, bool keeps_all,
                      std::int64_t count) {
-    const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
-    if (!type || facts.external) return false;
+    const auto type = facts.known_type();
+    if (!type || (facts.external && facts.numbers.empty())) return false;
     const auto most = [&](std::int64_t kept) {
       return std::max({kept, count, keeps_all ? static_cast<std::int64_t>(bytes) : 0});
     };
@@ -319,6 +246,7 @@ class Scanner {
         break;
       default: return false;
     }
+    if (facts.external) return true;
     if (elements == 0) return facts.raw_bytes == 0 && facts.other_bytes == 0;
     if (facts.raw_bytes == 0 && facts.other_bytes == 0) return false;
     const auto needed = static_cast<std::size_t>(checked_product(elements, bits(*type)) / 8);
@@ -337,20 +265,19 @@ class Scanner {
                                      bool of_node = false) const {
     std::string out, mark(stand_in_mark);
     for (const auto dim : facts.dims) mark += std::to_string(dim) + ",";
-    const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
+    const auto type = facts.known_type();
     if (with_places_ && !message.empty())
       mark += ";" + std::to_string(message.data() - file_.data()) + "," + std::to_string(message.size());
-    const std::string kind =
-        type && !facts.external && facts.raw.size() == facts.raw_bytes ? kind_text(*type, facts) : std::string();
+    const std::string kind = type ? kind_text(*type, facts) : std::string();
     mark += kind;
     mark += more;
     if (!with_places_ && of_node)
       mark += std::string(hash_mark) + std::to_string(std::hash<std::string_view>()(message)) + ",";
-    if (!with_places_ && type && !facts.external && facts.raw.size() == facts.raw_bytes) {
+    if (!with_places_ && !facts.numbers.empty()) {
       const std::string ramps = ramps_text(*type, facts);
       mark += ramps;
       if (ramps.empty())
-        if (const auto band = find_band(*type, facts.dims, facts.raw)) return banded(facts, *band, mark);
+        if (const auto band = find_band(*type, facts.dims, facts.numbers)) return banded(facts, *band, mark);
     }
     write_number(out, tensor::dims, 1);
     write_number(out, tensor::data_type, facts.type);
@@ -359,7 +286,7 @@ class Scanner {
     else {
       const auto each = static_cast<std::size_t>(type ? (bits(*type) + 7) / 8 : 1);
       write_bytes(out, tensor::raw_data,
-                  kind.empty() ? std::string(each, '\0') : std::string(facts.raw.substr(0, each)));
+                  kind.empty() ? std::string(each, '\0') : std::string(facts.numbers.substr(0, each)));
     }
     write_bytes(out, tensor::doc_string, mark);
     return out;
@@ -368,12 +295,9 @@ class Scanner {
   /// The mark of the kind of floating-point numbers. Empty if nothing is known about them.
   static std::string kind_text(DataType type, const TensorFacts& facts) {
     const bool read = type == DataType::f32 || type == DataType::f64 || type == DataType::f16 || type == DataType::bf16;
-    const auto each = static_cast<std::size_t>(bits(type) / 8);
-    if (!read || facts.raw.size() % each != 0 ||
-        facts.raw.size() / each != static_cast<std::size_t>(element_count(facts.dims)))
-      return {};
+    if (!read || facts.numbers.empty()) return {};
     const ConstantKind kind = constant_kind(
-        facts.dims, [&](std::int64_t at) { return raw_number(facts.raw, type, static_cast<std::size_t>(at)); });
+        facts.dims, [&](std::int64_t at) { return raw_number(facts.numbers, type, static_cast<std::size_t>(at)); });
     if (kind == ConstantKind::numbers) return {};
     return std::string(kind_mark) + std::to_string(static_cast<int>(kind)) + ",";
   }
@@ -381,14 +305,12 @@ class Scanner {
   /// The mark of evenly increasing indices. Empty if they are not.
   static std::string ramps_text(DataType type, const TensorFacts& facts) {
     const auto each = static_cast<std::size_t>(bits(type) / 8);
-    if ((type != DataType::i64 && type != DataType::i32) || facts.dims.empty() || facts.raw.size() % each != 0 ||
-        facts.raw.size() / each != static_cast<std::size_t>(element_count(facts.dims)))
-      return {};
+    if ((type != DataType::i64 && type != DataType::i32) || facts.dims.empty() || facts.numbers.empty()) return {};
     const auto number = [&facts, each](std::int64_t at) {
       std::int64_t wide = 0;
       std::int32_t narrow = 0;
       void* const to = each == sizeof wide ? static_cast<void*>(&wide) : &narrow;
-      std::memcpy(to, facts.raw.data() + static_cast<std::size_t>(at) * each, each);
+      std::memcpy(to, facts.numbers.data() + static_cast<std::size_t>(at) * each, each);
       return each == sizeof wide ? wide : narrow;
     };
     std::vector<Ramp> ramps;
@@ -406,7 +328,7 @@ class Scanner {
   static std::string banded(const TensorFacts& facts, const FoundBand& found, std::string mark) {
     const Band& band = found.band;
     const auto columns = static_cast<std::size_t>(facts.dims.back()),
-               each = facts.raw.size() / static_cast<std::size_t>(element_count(facts.dims)),
+               each = facts.numbers.size() / static_cast<std::size_t>(element_count(facts.dims)),
                outside = static_cast<std::size_t>(band.most < facts.dims.back() ? band.most + 1 : 1 - band.least) *
                          (band.most < facts.dims.back() ? 1 : columns);
     mark += std::string(band_mark) + std::to_string(band.least) + "," + std::to_string(band.most) + "," +
@@ -416,36 +338,34 @@ class Scanner {
     write_number(out, tensor::data_type, facts.type);
     if (!facts.name.empty()) write_bytes(out, tensor::name, facts.name);
     write_bytes(out, tensor::raw_data,
-                std::string(facts.raw.substr(0, each)) +
-                    (found.differ ? std::string(each, '\0') : std::string(facts.raw.substr(outside * each, each))));
+                std::string(facts.numbers.substr(0, each)) +
+                    (found.differ ? std::string(each, '\0') : std::string(facts.numbers.substr(outside * each, each))));
     write_bytes(out, tensor::doc_string, mark);
     return out;
   }
 
   /// The mark of an initializer that is equal to an earlier one. Empty if it is not.
-  [[nodiscard]] std::string equal_text(const TensorFacts& facts, std::string_view message, std::size_t number) const {
-    const auto type = data_type_from_onnx(facts.type < 64 ? static_cast<int>(facts.type) : 0);
-    if (!type || *type == DataType::string) return {};
-    std::string_view numbers = facts.raw.size() == facts.raw_bytes ? facts.raw : std::string_view{};
-    if (facts.external) {
-      const auto size = static_cast<std::size_t>(checked_product(checked_elements(facts), bits(*type)) / 8);
-      numbers = size < EqualTensors::least_bytes ? std::string_view{}
-                                                 : equal_.external(*external_data(message, file_.data()), size);
-    }
-    if (numbers.size() < EqualTensors::least_bytes) return {};
+  [[nodiscard]] std::string equal_text(const TensorFacts& facts, std::size_t number) const {
+    if (facts.converted || facts.numbers.size() < EqualTensors::least_bytes) return {};
     std::string kind = std::to_string(facts.type);
     for (const auto dim : facts.dims) kind += "," + std::to_string(dim);
-    const auto found = equal_.find_or_add(number, kind + ";", numbers);
+    const auto found = equal_.find_or_add(number, kind + ";", facts.numbers);
     return found ? std::string(equal_mark) + std::to_string(*found) + "," : std::string();
   }
 
   /// `of_node`: an attribute of a node. An executor needs its numbers, and their position in the file is not recorded.
-  [[nodiscard]] std::string tensor(std::string_view message, bool of_node, std::int64_t count,
+  [[nodiscard]] std::string tensor(std::string_view message, const TensorFacts& found, bool of_node, std::int64_t count,
                                    std::string_view more = {}) const {
-    const TensorFacts found = facts(message);
-    if (!wanted(found, checked_elements(found), message.size(), of_node && with_places_, count))
+    if (!wanted(found, TensorReader::checked_elements(found), message.size(), of_node && with_places_, count))
       return stand_in(found, message, more, of_node);
     std::string out;
+    if (found.external) {
+      for (const auto dim : found.dims) write_number(out, tensor::dims, static_cast<std::uint64_t>(dim));
+      write_number(out, tensor::data_type, found.type);
+      write_bytes(out, tensor::name, found.name);
+      write_bytes(out, tensor::raw_data, found.numbers);
+      return out;
+    }
     for (auto fields = read(message); auto field = fields.next();)
       if (field->number < tensor::doc_string) out += field->whole;
     return out;
@@ -455,15 +375,16 @@ class Scanner {
     TensorFacts found, indices;
     std::vector<std::int64_t> dims;
     for (auto fields = read(message); auto field = fields.next();) {
-      if (field->number == sparse::values) found = facts(bytes(*field));
-      if (field->number == sparse::indices) indices = facts(bytes(*field));
-      if (field->number == sparse::dims) append_dims(dims, *field);
+      if (field->number == sparse::values) found = tensors_.facts(bytes(*field));
+      if (field->number == sparse::indices) indices = tensors_.facts(bytes(*field));
+      if (field->number == sparse::dims) tensors_.append_dims(dims, *field);
     }
-    const std::int64_t numbers = checked_elements(found), places = checked_elements(indices);
-    const auto type = data_type_from_onnx(found.type < 64 ? static_cast<int>(found.type) : 0);
+    const std::int64_t numbers = TensorReader::checked_elements(found),
+                       places = TensorReader::checked_elements(indices);
+    const auto type = found.known_type();
     const std::int64_t stored = type ? (checked_product(numbers, bits(*type)) + 7) / 8 : 0;
     found.dims = dims;
-    (void)checked_elements(found);
+    (void)TensorReader::checked_elements(found);
     return stand_in(found, {},
                     std::string(sparse_mark) + std::to_string(stored) + "," +
                         std::to_string(checked_product(places, 8)) + "," + std::to_string(numbers) + ",");
@@ -471,7 +392,8 @@ class Scanner {
 
   std::string_view file_;
   bool with_places_;
-  mutable EqualTensors equal_;
+  TensorReader tensors_;
+  mutable EqualTensors equal_{};
 };
 
 }  // namespace

@@ -98,6 +98,14 @@ class WireReader {
   const char* file_;
 };
 
+/// The bytes of a field that has to have some. `file` is the start of the whole file.
+[[nodiscard]] inline std::string_view bytes_of(const WireField& field, const char* file) {
+  if (field.kind != WireField::Kind::bytes)
+    throw InputError("not a readable ONNX file: at byte " + std::to_string(field.whole.data() - file) +
+                     " found a number where a message is expected");
+  return field.bytes;
+}
+
 inline void write_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(static_cast<unsigned char>(value | 0x80));
   out += static_cast<char>(static_cast<unsigned char>(value));

@@ -6,9 +6,11 @@
 #include "support/onnx_text.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -95,6 +97,90 @@ TEST_CASE("Small integers stay for shape arithmetic, however they are stored", "
     CHECK(value_named(graph, "y").dims == Dims{4, 3});
     CHECK(value_named(graph, "shape").literal == Literal{.ints = {4, 3}, .floats = {}});
   }
+}
+
+TEST_CASE("A triangle is seen in whichever field its numbers are", "[onnx]") {
+  constexpr int size = 32;
+  struct Case {
+    onnx::TensorProto::DataType type;
+    int lower;  ///< the number on and below the diagonal, as the field holds it; the others are 0
+    double number;
+  };
+  const auto [type, lower, number] = GENERATE(values<Case>({{onnx::TensorProto::FLOAT, 1, 1},
+                                                            {onnx::TensorProto::DOUBLE, 1, 1},
+                                                            {onnx::TensorProto::FLOAT16, 0x3c00, 1},
+                                                            {onnx::TensorProto::BFLOAT16, 0x3f80, 1},
+                                                            {onnx::TensorProto::BOOL, 1, 1},
+                                                            {onnx::TensorProto::INT32, -1, -1},
+                                                            {onnx::TensorProto::INT64, -1, -1},
+                                                            {onnx::TensorProto::UINT32, 7, 7}}));
+  auto model = parse_model("g (float[1] x) => (float[1] y) { y = Relu(x) }");
+  auto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("t");
+  tensor.set_data_type(type);
+  tensor.add_dims(size);
+  tensor.add_dims(size);
+  for (int i = 0; i < size; ++i)
+    for (int j = 0; j < size; ++j) {
+      const int one = j <= i ? lower : 0;
+      if (type == onnx::TensorProto::FLOAT) tensor.add_float_data(static_cast<float>(one));
+      else if (type == onnx::TensorProto::DOUBLE) tensor.add_double_data(one);
+      else if (type == onnx::TensorProto::INT64) tensor.add_int64_data(one);
+      else if (type == onnx::TensorProto::UINT32) tensor.add_uint64_data(static_cast<std::uint64_t>(one));
+      else tensor.add_int32_data(one);
+    }
+  auto& output = *model.mutable_graph()->add_output();  // so that the tensor is read
+  output = model.graph().output(0);
+  output.set_name("t");
+  output.mutable_type()->mutable_tensor_type()->set_elem_type(type);
+  output.mutable_type()->mutable_tensor_type()->clear_shape();
+  const Graph graph = import_model(model);
+  const Value& t = value_named(graph, "t");
+  CHECK(t.dims == Dims{size, size});
+  const bool is_kept = t.literal.has_value();  // integers of this number stay as they are
+  CHECK(is_kept ==
+        (type == onnx::TensorProto::BOOL || type == onnx::TensorProto::INT32 || type == onnx::TensorProto::INT64));
+  if (is_kept) return;
+  REQUIRE(t.banded);
+  CHECK(t.banded->band.most == 0);
+  CHECK(t.banded->inside == number);
+  CHECK(t.banded->outside == 0);
+}
+
+TEST_CASE("External data is read like that of the file: a shape, and a triangle", "[onnx]") {
+  constexpr int size = 32;
+  std::string numbers(2 * sizeof(std::int64_t), '\0');
+  const std::int64_t shape[] = {4, 3};
+  std::memcpy(numbers.data(), shape, sizeof shape);
+  for (int i = 0; i < size; ++i)
+    for (int j = 0; j < size; ++j) {
+      const float one = j <= i ? 1 : 0;
+      numbers.append(reinterpret_cast<const char*>(&one), sizeof one);
+    }
+  const TemporaryFile data(numbers, ".data");
+  auto model = parse_model(
+      "g (float[2,6] x, float[32] z) => (float[N,M] y, float[K] u) "
+      "{ y = Reshape(x, shape) u = MatMul(t, z) }");
+  const auto add = [&](const std::string& name, onnx::TensorProto::DataType type, const Dims& dims,
+                       std::size_t offset) {
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(type);
+    for (const auto dim : dims) tensor.add_dims(dim);
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", data.path().filename().string()},
+                                     {"offset", std::to_string(offset)}}) {
+      auto& entry = *tensor.add_external_data();
+      entry.set_key(key);
+      entry.set_value(value);
+    }
+  };
+  add("shape", onnx::TensorProto::INT64, {2}, 0);
+  add("t", onnx::TensorProto::FLOAT, {size, size}, sizeof shape);
+  const Graph graph = import_model(model);
+  CHECK(value_named(graph, "y").dims == Dims{4, 3});
+  REQUIRE(value_named(graph, "t").banded);
+  CHECK(value_named(graph, "t").banded->band.most == 0);
 }
 
 TEST_CASE("An initializer is a constant, whether or not it is also an input", "[onnx]") {
