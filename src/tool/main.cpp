@@ -38,6 +38,15 @@ std::vector<std::string> reversed_arguments(int argc, char** argv) {
   return arguments;
 }
 
+/// Of each command: an empty value, as of a shell variable that is not set, is never meant.
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options({}))
+    if (option->get_items_expected_max() > 0)
+      option->check(
+          [](const std::string& value) { return value.empty() ? std::string("an empty value") : std::string(); }, "");
+  for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
+}
+
 /// Prints what `--help` and `--version` ask for; explains any other error.
 int answer(const CLI::App& app, const CLI::ParseError& error) {
   using namespace benanza::tool;
@@ -78,6 +87,7 @@ int main(int argc, char** argv) {
   tool::add_completion(app, exit_code);
   tool::add_man(app, exit_code);
   app.add_subcommand("help", "the same as --help after a command")->footer("benanza help db diff");
+  refuse_empty_values(app);
   tool::add_worker(app, exit_code);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a silent end
   try {

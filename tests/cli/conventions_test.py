@@ -97,6 +97,18 @@ class Conventions(unittest.TestCase):
         self.misspelt("no option is called '--nonsense' (see benanza layers --help)", "layers", MNIST, "--nonsense")
         self.misspelt("no subcommand is called 'worke' (see benanza --help)", "worke")  # the program calls its worker itself
 
+    def test_no_option_takes_an_empty_value(self):
+        """The value of a shell variable that is not set: --machine "$UNSET" does not mean this machine."""
+        for command in COMMANDS:
+            entries = [entry for part in sections(*command).values() for entry in part]
+            valued = [found[1] for entry in entries if (found := re.match(r"(?:-\w, )?(--[a-z-]+) \S", entry))]
+            for option in valued:
+                ran = run(*command, option, "")
+                self.assertEqual((ran.returncode, ran.stdout), (2, ""), f"{command} {option}")
+                self.assertIn(option, ran.stderr)
+        self.assertIn("--machine", [name for command in COMMANDS for name in options(*command)])
+        self.assertEqual(run("layers", "").returncode, 2)
+
     def completed(self, *words):
         """What bash offers for the last word."""
         script = 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _benanza; printf "%s\\n" "${COMPREPLY[@]}"'
