@@ -138,6 +138,7 @@ class Builder {
   void adapt_sizes(Step& step);
   void adapt_constants(Step& step);
   void resize_constant(Step& step, std::size_t input, Dims dims);
+  void repeat_constant(Step& step, std::size_t input, const Dims& dims);
   void remember(const Scope& scope, const std::string& name, ValueId id);
   [[nodiscard]] const PastValue* past(const Scope& scope, const std::string& name) const;
   [[nodiscard]] bool accepted_by_consumers(Step& step, const Dims& candidate);

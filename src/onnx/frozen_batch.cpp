@@ -8,6 +8,27 @@
 #include <utility>
 
 namespace benanza::importer {
+namespace {
+
+/// The integers of a tensor that became `dims` along one axis, if they are equal or that axis had one place.
+std::optional<Literal> repeated(const Dims& old_dims, const Dims& dims, const Literal& literal) {
+  constexpr std::int64_t most = 8192;
+  const auto axis = changed_axis(old_dims, dims);
+  if (!axis || literal.ints.empty() || element_count(dims) > most) return std::nullopt;
+  const auto other = [&](std::int64_t one) { return one != literal.ints.front(); };
+  if (std::none_of(literal.ints.begin(), literal.ints.end(), other))
+    return Literal{.ints = std::vector(static_cast<std::size_t>(element_count(dims)), literal.ints.front()),
+                   .floats = {}};
+  if (old_dims[*axis] != 1) return std::nullopt;
+  const std::int64_t block = element_count(std::span(dims).subspan(*axis + 1));
+  Literal result;
+  for (auto from = literal.ints.begin(); from != literal.ints.end(); from += block)
+    for (std::int64_t i = 0; i < dims[*axis]; ++i) result.ints.insert(result.ints.end(), from, from + block);
+  return result;
+}
+
+}  // namespace
+
 void Builder::remember(const Scope& scope, const std::string& name, ValueId id) {
   if (!record_) return;
   const Value& value = scope.frame.graph.values[id];
@@ -87,6 +108,15 @@ void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
   step.inputs[input] = frame.add(std::move(value));
 }
 
+/// The same, with the integers of one image for each image.
+void Builder::repeat_constant(Step& step, std::size_t input, const Dims& dims) {
+  auto& values = step.scope.frame.graph.values;
+  const Value& old = values[*step.inputs[input]];
+  auto literal = old.literal ? repeated(old.dims, dims, *old.literal) : std::nullopt;
+  resize_constant(step, input, dims);
+  values[*step.inputs[input]].literal = std::move(literal);
+}
+
 /// Adapts the batch in the `sizes` of a Resize and in the ends of a Slice that takes all of it.
 void Builder::adapt_sizes(Step& step) {
   auto& values = step.scope.frame.graph.values;
@@ -132,6 +162,35 @@ void Builder::adapt_constants(Step& step) {
     dims[0] = binding_.batch;
     return resize_constant(step, 1, std::move(dims));
   }
+  // Positions for each image of the batch.
+  if ((op == "GatherElements" || op == "GatherND") && step.inputs.size() == 2 && step.inputs[0] && step.inputs[1] &&
+      values[*step.inputs[1]].constant) {
+    const PastValue* old = past(step.scope, step.proto.input(0));
+    const Dims& x = values[*step.inputs[0]].dims;
+    const auto axis = old ? changed_axis(old->dims, x) : std::nullopt;
+    Dims dims = values[*step.inputs[1]].dims;
+    if (!axis || *axis >= dims.size() || dims[*axis] != old->dims[*axis]) return;
+    const bool follows = op == "GatherND"
+                             ? static_cast<std::int64_t>(*axis) < step.node.attribute<std::int64_t>("batch_dims", 0)
+                             : *axis != normal_axis(step.node.attribute<std::int64_t>("axis", 0), x.size());
+    if (!follows) return;
+    dims[*axis] = x[*axis];
+    return repeat_constant(step, 1, dims);
+  }
+  // A mask that is drawn for each image of the batch, such as that of stochastic depth.
+  if (step.op.facts->is(Trait::random)) {
+    const std::int64_t old = *binding_.old_batch;
+    if (old < 2) return;  // a size of 1 fits every batch
+    if (auto shape = step.node.attribute<Dims>("shape", {}); !shape.empty() && shape[0] == old) {
+      shape[0] = binding_.batch;
+      step.node.attributes["shape"] = std::move(shape);
+    }
+    if (step.inputs.size() != 1 || !step.inputs[0] || !values[*step.inputs[0]].constant) return;
+    Dims dims = values[*step.inputs[0]].dims;
+    if (dims.empty() || dims[0] != old) return;
+    dims[0] = binding_.batch;
+    return resize_constant(step, 0, std::move(dims));
+  }
   const bool concat = op == "Concat", recurrent = step.op.facts->is(Trait::recurrent),
              broadcasting = step.op.facts->is(Trait::broadcasts);
   const auto is_constant = [&](const auto& input) { return input && values[*input].constant; };
@@ -149,6 +208,7 @@ void Builder::adapt_constants(Step& step) {
       std::size_t at = dims.size();
       if (recurrent && (i == 5 || i == 6) && from == 0 && dims.size() == 3)
         at = step.node.attribute<std::int64_t>("layout", 0) != 0 ? 0 : 1;
+      if (recurrent && i == 4 && from == 0) at = 0;  // the length of each sequence
       if (concat && dims.size() == x.size() &&
           *axis != normal_axis(step.node.attribute<std::int64_t>("axis", 1), x.size()))
         at = *axis;
@@ -157,7 +217,8 @@ void Builder::adapt_constants(Step& step) {
         at = dims.size() - (x.size() - *axis);
       if (at >= dims.size() || dims[at] != old->dims[*axis]) continue;
       dims[at] = x[*axis];
-      resize_constant(step, i, std::move(dims));
+      if (recurrent && i == 4) repeat_constant(step, i, dims);
+      else resize_constant(step, i, std::move(dims));
     }
   }
 }

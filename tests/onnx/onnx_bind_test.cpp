@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -120,6 +122,39 @@ TEST_CASE("A frozen batch is rewritten in Reshape, Expand, Concat and Slice", "[
   const std::string text =
       "g (float[1, 6, 4] x) => (float[1] y) <float[1, 2, 4] v = {1,2,3,4,5,6,7,8}, int64[1] a = {1}> {" + nodes + "}";
   CHECK(value_named(import_text(text, {.batch = 3}), "y").dims == y);
+}
+
+TEST_CASE("What is drawn for each image of a frozen batch follows another batch", "[onnx]") {
+  const std::int64_t batch = GENERATE(1, 2, 5);
+  // The mask of stochastic depth, as torchvision draws it: one number for each of two images.
+  const Graph graph = import_text(
+      "g (float[2, 6, 4] x) => (float[2, 6, 4] y) <float[2, 1, 1] like = {0, 0}, float half = {0.5}> "
+      "{ r = RandomUniformLike(like) l = Less(r, half) m = Cast <to = 1> (l) y = Mul(x, m) }",
+      {.batch = batch});
+  CHECK(value_named(graph, "m").dims == Dims{batch, 1, 1});
+  CHECK(value_named(graph, "y").dims == Dims{batch, 6, 4});
+}
+
+TEST_CASE("Positions and lengths of a frozen batch are repeated for another batch", "[onnx]") {
+  const Graph rows = import_text(
+      "g (float[1, 6, 4] x) => (float[1, 4] y) <int64[1, 1] i = {2}> { y = GatherND <batch_dims = 1> (x, i) }",
+      {.batch = 3});
+  CHECK(value_named(rows, "y").dims == Dims{3, 4});
+  const Graph elements = import_text(
+      "g (float[1, 6, 2] x) => (float[1, 1, 2] y) <int64[1, 1, 2] i = {5, 3}> { y = GatherElements <axis = 1> (x, i) }",
+      {.batch = 2});
+  CHECK(value_named(elements, "y").dims == Dims{2, 1, 2});
+  const Value& places = elements.value(*elements.nodes.back().inputs[1]);
+  CHECK(places.literal->ints == std::vector<std::int64_t>{5, 3, 5, 3});
+  const Graph lengths = import_text(
+      "g (float[1, 5, 8] x, float[1, 32, 8] w, float[1, 32, 8] r) => (float[5, 1, 1, 8] y) <int32[1] l = {5}> "
+      "{ t = Transpose <perm = [1, 0, 2]> (x) y = LSTM <hidden_size = 8> (t, w, r, , l) }",
+      {.batch = 4});
+  CHECK(value_named(lengths, "y").dims == Dims{5, 1, 4, 8});
+  const auto lstm =
+      std::find_if(lengths.nodes.begin(), lengths.nodes.end(), [](const Node& node) { return node.op_type == "LSTM"; });
+  REQUIRE(lstm != lengths.nodes.end());
+  CHECK(lengths.value(*lstm->inputs[4]).literal->ints == std::vector<std::int64_t>{5, 5, 5, 5});
 }
 
 TEST_CASE("A constant of a body keeps its shape at another batch, whatever a value around it is called", "[onnx]") {
