@@ -66,6 +66,17 @@ Inputs random_inputs(const Executor& executor) {
 
 }  // namespace
 
+TEST_CASE("The magnitude and the negative of the least integer wrap around") {
+  // As NumPy and ONNX Runtime 1.32 compute them: -(-128) does not fit into 8 bits.
+  const Inputs x{{"x", Tensor::of(DataType::i8, {3}, Values{-128, -5, 7})}};
+  const std::string model =
+      "m (int8[3] x) => (int8[3] n, int8[3] a, int8[3] s) "
+      "{ n = Neg(x) a = Abs(x) s = Mul(x, x) }";
+  CHECK(run_text(model, x, "n") == Values{-128, 5, -7});
+  CHECK(run_text(model, x, "a") == Values{-128, 5, 7});
+  CHECK(run_text(model, x, "s") == Values{0, 25, 49});
+}
+
 TEST_CASE("constant operands of a product that lie transposed are exchanged") {
   // (1 2) times the transpose of rows (1 2), (3 4), (5 6): 5, 11, 17; twice that if alpha is 2.
   const std::string model = R"(m (float[1,2] x) => (float[1,3] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = )";
