@@ -9,9 +9,9 @@
 // The device's records are collected last: the collecting library stays in the process and may slow down later calls.
 #pragma once
 
-#include "measure/device_host.hpp"
 #include "measure/tuning_task.hpp"
 #include "measure/workplace.hpp"
+#include "sampling/device_host.hpp"
 
 #include <functional>
 #include <iosfwd>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "candidate_finder.hpp"
-#include "this_host.hpp"
-#include "thread_counts.hpp"
+#include "sampling/this_host.hpp"
+#include "sampling/thread_counts.hpp"
 
 namespace benanza::bench {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "related_times.hpp"
-#include "sampler.hpp"
+#include "sampling/sampler.hpp"
 #include "tuning_task.hpp"
 
 #include <vector>

@@ -2,7 +2,7 @@
 // LazyPlan: a plan that is built when the tuner first needs it, once for all cache states in which it competes.
 #pragma once
 
-#include "host.hpp"
+#include "sampling/host.hpp"
 #include <benanza/error.hpp>
 #include <benanza/model/units.hpp>
 #include <benanza/plan/backend.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ceilings.hpp"
-#include "conditions.hpp"
-#include "device_host.hpp"
-#include "peak_kernels.hpp"
+#include "ceilings/ceilings.hpp"
+#include "ceilings/peak_kernels.hpp"
 #include "plan/cpu_set.hpp"
 #include "plan/round_trip.hpp"
 #include "product_peaks.hpp"
-#include "this_host.hpp"
-#include "thread_counts.hpp"
+#include "sampling/conditions.hpp"
+#include "sampling/device_host.hpp"
+#include "sampling/this_host.hpp"
+#include "sampling/thread_counts.hpp"
 #include "tuning_session.hpp"
 #include <benanza/detail/running_clock.hpp>
 #include <benanza/error.hpp>

@@ -2,7 +2,7 @@
 // The cost of samples, by which the tuner and the rounds plan their time.
 #pragma once
 
-#include "sampler.hpp"
+#include "sampling/sampler.hpp"
 #include "tuning_task.hpp"
 
 #include <span>

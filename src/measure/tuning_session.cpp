@@ -2,7 +2,7 @@
 #include "tuning_session.hpp"
 
 #include "rounds.hpp"
-#include "thread_counts.hpp"
+#include "sampling/thread_counts.hpp"
 
 namespace benanza::bench {
 

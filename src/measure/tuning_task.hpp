@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lazy_plan.hpp"
-#include "sampler.hpp"
+#include "sampling/sampler.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/results/measurement.hpp>
 

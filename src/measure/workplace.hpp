@@ -2,9 +2,9 @@
 // Workplace: where candidates are called: the host, the sampler, the buffers, and the check of results.
 #pragma once
 
-#include "buffers.hpp"
-#include "host.hpp"
-#include "sampler.hpp"
+#include "sampling/buffers.hpp"
+#include "sampling/host.hpp"
+#include "sampling/sampler.hpp"
 #include "tuning_task.hpp"
 #include <benanza/measure/measure.hpp>
 

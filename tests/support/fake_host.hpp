@@ -3,7 +3,7 @@
 // without a clock.
 #pragma once
 
-#include "measure/host.hpp"
+#include "sampling/host.hpp"
 #include <benanza/plan/backend.hpp>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/buffers.hpp"
+#include "sampling/buffers.hpp"
 
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>

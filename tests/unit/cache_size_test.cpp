@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The size of caches from the latencies of random loads, on synthetic caches and clocks.
-#include "measure/cache_size.hpp"
+#include "ceilings/cache_size.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/ceilings.hpp"
+#include "ceilings/ceilings.hpp"
 
-#include "measure/peak_kernels.hpp"
+#include "ceilings/peak_kernels.hpp"
+#include "plan/processor.hpp"
 #include "support/catch.hpp"
 #include <benanza/results/ceiling_rows.hpp>
 
@@ -209,10 +210,10 @@ TEST_CASE("peaks are taken in the types that the instruction set multiplies") {
   CHECK(types("avx512_core_amx") == std::vector{f32, f64, i8, bf16, f16, i8, bf16});  // vectors, then tiles
   CHECK(2 * multiply_adds("avx2")[1].run(10) == multiply_adds("avx2")[0].run(10));    // a register holds half as many
   // 12 chains of 32 byte products with an addition each, ten times.
-  if (this_machine().isa == "avx2") CHECK(multiply_adds("avx2")[2].run(10) == 2.0 * 12 * 32 * 10);
+  if (processor_isa() == "avx2") CHECK(multiply_adds("avx2")[2].run(10) == 2.0 * 12 * 32 * 10);
   // 4 pairs of tiles, 16 x 16 sums of 64 byte products or of 32 bf16 products each, ten times; nothing if Linux refuses
   // tiles.
-  const bool has_tiles = this_machine().isa == "avx512_core_amx";
+  const bool has_tiles = processor_isa() == "avx512_core_amx";
   CHECK(tile_multiply_adds()[0].run(10) == (has_tiles ? 2.0 * 4 * 16 * 16 * 64 * 10 : 0));
   CHECK(tile_multiply_adds()[1].run(10) == (has_tiles ? 2.0 * 4 * 16 * 16 * 32 * 10 : 0));
 }

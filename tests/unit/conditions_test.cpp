@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder with the structure of /proc and /sys, before and after.
-#include "measure/conditions.hpp"
+#include "sampling/conditions.hpp"
 
 #include "support/results_support.hpp"
 

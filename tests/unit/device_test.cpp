@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timing on a device whose time is a counter: an event costs 1 us, a kernel's launch 2 us in a stream and 1 us in a
 // graph (support/fake_device.hpp).
-#include "measure/device_host.hpp"
-#include "measure/device_timer.hpp"
 #include "measure/sample_cost.hpp"
 #include "measure/tuning_session.hpp"
+#include "sampling/device_host.hpp"
+#include "sampling/device_timer.hpp"
 #include "support/catch.hpp"
 #include "support/fake_device.hpp"
 #include "support/fake_host.hpp"

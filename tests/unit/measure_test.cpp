@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measuring session on a fake host: nothing here waits or reads a clock.
 #include "measure/rounds.hpp"
-#include "measure/thread_counts.hpp"
 #include "measure/tuning_session.hpp"
+#include "sampling/thread_counts.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/error.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows whose data exceed the caches, while another process streams through memory, on a host whose time is a counter.
-#include "measure/memory_sentinel.hpp"
+#include "sampling/memory_sentinel.hpp"
 
 #include "measure/known.hpp"
-#include "measure/memory_probe.hpp"
 #include "measure/tuning_session.hpp"
+#include "sampling/memory_probe.hpp"
 #include "support/catch.hpp"
 #include "support/fake_host.hpp"
 #include <benanza/model/layer_signature.hpp>

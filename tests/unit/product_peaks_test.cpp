@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/product_peaks.hpp"
 
-#include "measure/device_host.hpp"
+#include "sampling/device_host.hpp"
 #include "support/catch.hpp"
 #include "support/fake_device.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host reports about its own processors.
-#include "measure/this_host.hpp"
+#include "sampling/this_host.hpp"
 
 #include "plan/cpu_set.hpp"
 #include "support/catch.hpp"

@@ -5,6 +5,7 @@
 #include "peak_kernels.hpp"
 #include "plan/cpu_set.hpp"
 #include "plan/memory_block.hpp"
+#include "plan/processor.hpp"
 #include <benanza/detail/quantile.hpp>
 #include <benanza/detail/running_clock.hpp>
 
@@ -237,7 +238,7 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
                                          const std::function<void(std::size_t, std::size_t)>& report) {
   const std::span<const int> cpus = benanza::cpus();
   const std::vector<Cache> caches = caches_of(cpus);
-  const std::vector<MultiplyAdd> multiply_adds = bench::multiply_adds(this_machine().isa);
+  const std::vector<MultiplyAdd> multiply_adds = bench::multiply_adds(processor_isa());
   const Bytes seen = measured_cache_size(total(caches, 1, std::numeric_limits<int>::max(), cpus), available_memory,
                                          [] { return Seconds{now()}; });
   const detail::RunningClock clock;

@@ -2,7 +2,7 @@
 // Thread counts: the numbers of threads with which plans are tried and ceilings are measured.
 #pragma once
 
-#include "caches.hpp"
+#include "ceilings/caches.hpp"
 
 #include <span>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory_probe.hpp"
 
-#include "cache_size.hpp"
+#include "ceilings/cache_size.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -5,9 +5,11 @@
 
 #include "caches.hpp"
 #include "plan/thread_pool.hpp"
-#include <benanza/measure/measure.hpp>
+#include <benanza/model/units.hpp>
+#include <benanza/results/ceiling_row.hpp>
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>

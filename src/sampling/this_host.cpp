@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "this_host.hpp"
 
-#include "caches.hpp"
-#include "peak_kernels.hpp"
+#include "ceilings/caches.hpp"
+#include "ceilings/peak_kernels.hpp"
 #include "plan/cpu_set.hpp"
 #include "plan/round_trip.hpp"
 #include "thread_counts.hpp"
