@@ -42,7 +42,9 @@ class GridAxis {
     double x = sample_.align_corners ? (position + 1) / 2 * (size - 1) : ((position + 1) * size - 1) / 2;
     if (sample_.mode == op::ResizeMode::nearest) x = std::nearbyint(x);
     if (x < least_ || x > largest_) {
-      if (sample_.padding == op::GridPadding::border) x = std::clamp(x, 0.0, size - 1);
+      // As in PyTorch, of which this is an operator: each cell of a cubic kernel is clamped instead.
+      if (sample_.padding == op::GridPadding::border && sample_.mode != op::ResizeMode::cubic)
+        x = std::clamp(x, 0.0, size - 1);
       if (sample_.padding == op::GridPadding::reflection) x = reflected(x);
     }
     if (sample_.mode == op::ResizeMode::nearest) return {{.at = cell(std::trunc(x))}};

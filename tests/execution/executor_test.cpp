@@ -66,6 +66,16 @@ Inputs random_inputs(const Executor& executor) {
 
 }  // namespace
 
+TEST_CASE("A cubic GridSample clamps each cell to the border, as PyTorch and ONNX Runtime do") {
+  // Half a cell behind the last one: 8 twice and four at Keys' weights -0.09375, 0.59375, 0.59375, -0.09375.
+  const Inputs x{{"x", floats({1, 1, 1, 4}, {1, 2, 4, 8})}, {"g", floats({1, 1, 1, 2}, {1, 0})}};
+  const Values y = run_text(
+      "m (float[1,1,1,4] x, float[1,1,1,2] g) => (float[1,1,1,1] y) "
+      "{ y = GridSample <mode = \"cubic\", padding_mode = \"border\"> (x, g) }",
+      x, "y");
+  CHECK(y.at(0) == Approx(-0.09375 * 4 + (0.59375 + 0.59375 - 0.09375) * 8));
+}
+
 TEST_CASE("The magnitude and the negative of the least integer wrap around") {
   // As NumPy and ONNX Runtime 1.32 compute them: -(-128) does not fit into 8 bits.
   const Inputs x{{"x", Tensor::of(DataType::i8, {3}, Values{-128, -5, 7})}};

@@ -63,7 +63,8 @@ class PaddedAxis {
     double x = op_.align_corners ? (position + 1) / 2 * (size_ - 1) : ((position + 1) * size_ - 1) / 2;
     const bool nearest = op_.mode == op::ResizeMode::nearest;
     if (nearest) x = std::nearbyint(x);
-    if (x < least_ || x > largest_) x = moved(x);
+    const bool clamps_cells = op_.mode == op::ResizeMode::cubic && op_.padding == op::GridPadding::border;
+    if ((x < least_ || x > largest_) && !clamps_cells) x = moved(x);
     AxisTaps result;
     if (nearest) {
       result.at[0] = cell(std::trunc(x));
