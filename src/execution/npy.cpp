@@ -111,6 +111,12 @@ NpyHeader read_npy_header(const std::filesystem::path& file) {
   const auto dims = shape ? tuple_of(*shape) : std::nullopt;
   if (!in || !dims) throw InputError(file.string() + ": its header has no shape");
   header.dims = *dims;
+  constexpr std::int64_t widest = 64;
+  try {
+    static_cast<void>(checked_product(element_count(header.dims), widest));
+  } catch (const InputError&) {
+    throw InputError(file.string() + ": the number of its elements overflows");
+  }
   if (const auto descr = entry_of(text, "descr")) read_descr(header, *descr);
   if (const auto order = entry_of(text, "fortran_order")) header.fortran_order = order->starts_with("True");
   return header;

@@ -67,6 +67,8 @@ TEST_CASE("files that are cut off, or of another kind, are refused by name") {
   CHECK(refusal(npy(header("<f4", "(1,)"), "1234", '\x09')).find("version 9 of NumPy's format, expected 1 to 3") !=
         std::string::npos);
   CHECK(refusal(npy(header("<f4", "(2,)"), "").substr(0, 20)).find("its header has no shape") != std::string::npos);
+  CHECK_THAT(refusal(npy(header("<f4", "(99999999999, 99999999999)"), "")),
+             Catch::Contains(".npy: the number of its elements overflows"));
   CHECK(refusal(npy(header("<f4", "(4611686018427387904, 4)"), "")).find("overflows") != std::string::npos);
 }
 
