@@ -25,7 +25,8 @@ get_target_property(type ONNX::onnx TYPE)
 is_own(own "${ONNX_DIR}")
 if(type STREQUAL "STATIC_LIBRARY" AND own)
   install(FILES $<TARGET_FILE:ONNX::onnx> $<TARGET_FILE:ONNX::onnx_proto> DESTINATION ${own_dir}/onnx/lib COMPONENT development)
-  install(DIRECTORY ${ONNX_DIR} DESTINATION ${own_dir}/onnx/lib/cmake COMPONENT development)
+  install(DIRECTORY ${ONNX_DIR} DESTINATION ${own_dir}/onnx/lib/cmake COMPONENT development
+    PATTERN ONNXTargets-sanitized.cmake EXCLUDE) # of the presets asan and fuzz
 else()
   list(APPEND linked ONNX::onnx ONNX::onnx_proto)
 endif()
