@@ -35,10 +35,11 @@ std::optional<Band> band_of(std::int64_t rows, std::int64_t columns, const Same&
 /// The band around all nonzero elements of some matrices, if these elements differ. Empty if it reaches both
 /// off-diagonal corners of the first matrix, as the band of weights does.
 template <class Element>
-std::optional<FoundBand> band_of_zeros(std::int64_t rows, std::int64_t columns, std::int64_t matrices,
+std::optional<FoundBand> band_of_zeros(DataType type, std::int64_t rows, std::int64_t columns, std::int64_t matrices,
                                        const Element& element) {
   const auto is_zero = [&](std::int64_t at) {
-    const std::string_view bytes = element(at);
+    std::string_view bytes = element(at);
+    if (is_float(type) && bits(type) >= 16 && bytes.back() == '\x80') bytes.remove_suffix(1);  // the sign of -0
     return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
   };
   if (!is_zero(columns - 1) && !is_zero((rows - 1) * columns)) return std::nullopt;
@@ -317,7 +318,7 @@ std::optional<FoundBand> find_band(DataType type, std::span<const std::int64_t> 
   const auto bytes = to_size(bits(type) / 8);
   if (raw.size() % bytes != 0 || raw.size() / bytes != to_size(elements)) return std::nullopt;
   const auto element = [&](std::int64_t at) { return raw.substr(to_size(at) * bytes, bytes); };
-  if (const auto band = band_of_zeros(rows, columns, elements / of_matrix, element)) return band;
+  if (const auto band = band_of_zeros(type, rows, columns, elements / of_matrix, element)) return band;
   // Weights have different numbers within their first row or column.
   for (const auto& [count, step] : {std::pair{columns, std::int64_t{1}}, std::pair{rows, columns}}) {
     int changes = 0;

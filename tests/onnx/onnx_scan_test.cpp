@@ -147,6 +147,24 @@ TEST_CASE("A triangle is seen in whichever field its numbers are", "[onnx]") {
   CHECK(t.banded->outside == 0);
 }
 
+TEST_CASE("Outside of a band, zeros may have a sign: NumPy's mask times weights gives them", "[onnx]") {
+  constexpr int size = 32;
+  std::string raw;
+  for (int i = 0; i < size; ++i)
+    for (int j = 0; j < size; ++j) {
+      const float weight = static_cast<float>(j - 2 * i) - 0.5F, one = i == j ? weight : 0 * weight;
+      raw.append(reinterpret_cast<const char*>(&one), sizeof one);
+    }
+  auto model = parse_model("g (float[32] x) => (float[32] y) { y = MatMul(w, x) }");
+  auto& tensor = *model.mutable_graph()->add_initializer();
+  tensor = weight("w", {size, size});
+  tensor.set_raw_data(raw);
+  const Graph graph = import_model(model);
+  REQUIRE(value_named(graph, "w").banded);
+  CHECK(value_named(graph, "w").banded->band == Band{0, 0});
+  CHECK(value_named(graph, "w").banded->differ);
+}
+
 TEST_CASE("External data is read like that of the file: a shape, and a triangle", "[onnx]") {
   constexpr int size = 32;
   std::string numbers(2 * sizeof(std::int64_t), '\0');
