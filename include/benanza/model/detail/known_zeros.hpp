@@ -5,6 +5,7 @@
 #include <benanza/detail/einsum_labels.hpp>
 #include <benanza/detail/node.hpp>
 #include <benanza/model/detail/known_bands.hpp>
+#include <benanza/model/detail/live_gradients.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>
@@ -102,6 +103,31 @@ namespace benanza::detail {
   return axes ? std::optional(box) : std::nullopt;
 }
 
+/// Where the gradient of a Gather's operand may differ from 0: at the places in the file from which it took elements.
+[[nodiscard]] inline std::optional<Box> filled_by_places(const SizedNode& at, const std::optional<Box>& dy) {
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.y().size());
+  const std::vector<std::int64_t> places = axis ? places_along(at, at.y()[*axis]) : std::vector<std::int64_t>{};
+  Box box = whole_box(at.y());
+  for (std::size_t i = 0; dy && axis && i < box.size(); ++i)
+    if (i != *axis) box[i] = (*dy)[i < *axis ? i : i + at.x(0).size() - box.size()];
+  if (!places.empty()) {
+    std::vector<Positions::Run> runs;
+    for (const std::int64_t place : places) runs.push_back({place, place + 1});
+    box[*axis] = Positions(std::move(runs));
+  }
+  return box == whole_box(at.y()) ? std::nullopt : std::optional(box);
+}
+
+/// Where the gradient of the operand of a norm or softmax may differ from 0.
+[[nodiscard]] inline std::optional<Box> filled_gradient(const SizedNode& at, const Box& dy) {
+  const auto independent = independent_axes(at);
+  if (!independent) return std::nullopt;
+  Box box = whole_box(at.y());
+  for (std::size_t i = 0; i < box.size(); ++i)
+    if ((*independent)[i]) box[i] = dy[i];
+  return box;
+}
+
 /// Where a result may differ from 0: within the operand of a Pad, and in what is computed from it element by element.
 [[nodiscard]] inline std::optional<Box> known_filled(const SizedNode& at) {
   const std::string type = onnx_type(at.node);
@@ -123,9 +149,16 @@ namespace benanza::detail {
     }
     return box == whole_box(y) ? std::nullopt : std::optional(box);
   }
-  if (type == "Mul")
-    for (std::size_t k = 0; k < 2; ++k)
-      if (const auto x = x_of(k); x && at.x(k) == y) return x;
+  if (type == "Mul") {
+    Box box = whole_box(y);
+    for (const std::size_t k : {0U, 1U})
+      if (const auto x = x_of(k)) {
+        const Box own = broadcast_box(*x, at.x(k), y);
+        for (std::size_t i = 0; i < box.size(); ++i) box[i] = common(box[i], own[i]);
+      }
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
+  }
+  if (std::holds_alternative<op::GatherGradient>(at.layer)) return filled_by_places(at, x_of(0));
   if (type == "Einsum") {
     const std::size_t count = at.node.inputs.size();
     const auto labels = count > 2 ? std::nullopt
@@ -152,18 +185,34 @@ namespace benanza::detail {
     return box == whole_box(y) ? std::nullopt : std::optional(box);
   }
   const bool without_zero_points = !at.node.has_input(2) && !at.node.has_input(3);
-  if (type == "MatMul" || (type == "MatMulInteger" && without_zero_points)) {  // rows and columns of zeros
+  const bool fused = type == "com.microsoft.FusedMatMul" && at.node.attribute<std::int64_t>("transBatchA", 0) == 0 &&
+                     at.node.attribute<std::int64_t>("transBatchB", 0) == 0;
+  if (type == "MatMul" || fused || (type == "MatMulInteger" && without_zero_points)) {  // rows and columns of zeros
     Box box = whole_box(y);
-    for (std::size_t k = 0; k < 2; ++k)
-      if (const auto x = x_of(k); x && y.size() >= 2 && at.x(k).size() == y.size()) {
-        const std::size_t own = y.size() - 2 + k;
-        for (std::size_t i = 0; i < y.size(); ++i)
-          if (i == own || (i + 2 < y.size() && at.x(k)[i] == y[i])) box[i] = common(box[i], (*x)[i]);
+    const bool are_matrices = at.x(0).size() >= 2 && at.x(1).size() >= 2;
+    for (const std::size_t k : {0U, 1U})
+      if (const auto x = x_of(k); x && are_matrices) {
+        const std::size_t rank = at.x(k).size(), first = y.size() - rank, own = rank - 2 + k;
+        const bool turned = fused && at.node.attribute<std::int64_t>(k == 0 ? "transA" : "transB", 0) != 0;
+        box[first + own] = common(box[first + own], (*x)[turned ? 2 * rank - 3 - own : own]);
+        for (std::size_t i = 0; i + 2 < rank; ++i)
+          if (at.x(k)[i] == y[first + i]) box[first + i] = common(box[first + i], (*x)[i]);
       }
     return box == whole_box(y) ? std::nullopt : std::optional(box);
   }
+  if (type == "Add" || type == "Sub" || type == "Sum") {  // 0 where all addends are
+    Box box(y.size());
+    for (std::size_t k = 0; k < at.node.inputs.size(); ++k) {
+      const auto x = x_of(k);
+      if (!x || at.x(k) != y) return std::nullopt;
+      for (std::size_t i = 0; i < box.size(); ++i) box[i] = unite(box[i], (*x)[i]);
+    }
+    return box;
+  }
   const auto x = x_of(0);
   if (!x) return std::nullopt;
+  if (type == "Expand") return broadcast_box(*x, at.x(0), y);
+  if (auto box = filled_gradient(at, *x)) return box;
   if (auto box = filled_by_sums(at, type, *x)) return box;
   if (type == "Slice") {
     const auto taken = known_slice(at);

@@ -153,8 +153,9 @@ class LiveElements {
     const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
     const bool splits = node.op_type == "Split" && node.domain.empty();
     const bool chooses = node.op_type == "TopK" && node.domain.empty();
-    if (!node.bodies.empty() || (node.outputs.size() != 1 && !splits && !chooses) || !node.has_output(0) ||
-        !node.has_input(0) || !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) ||
+    const bool first_alone = node.op_type.ends_with("NormalizationGrad");
+    if (!node.bodies.empty() || (node.outputs.size() != 1 && !splits && !chooses && !first_alone) ||
+        !node.has_output(0) || !node.has_input(0) || !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) ||
         !std::all_of(node.outputs.begin(), node.outputs.end(), has_size) ||
         (!detail::makes_known(graph, node) && std::none_of(node.inputs.begin(), node.inputs.end(), is_known)))
       return;
@@ -168,7 +169,7 @@ class LiveElements {
     }
     const auto rule = detail::live_rule(at);
     for (std::size_t j = 0; j < node.outputs.size(); ++j) {
-      if (!node.outputs[j]) continue;
+      if (!node.outputs[j] || (first_alone && j > 0)) continue;
       detail::KnownElements& result = known[*node.outputs[j]];
       if (chooses) {
         result.different = detail::known_different(at, j);

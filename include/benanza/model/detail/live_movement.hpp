@@ -44,17 +44,20 @@ namespace benanza::detail {
   return rule;
 }
 
-/// The known positions along the axis of a Gather, in the order of its indices. Empty if they are not known.
-[[nodiscard]] inline std::vector<std::int64_t> known_places(const SizedNode& at, std::size_t axis) {
+/// The positions that the constant indices of a Gather or of its gradient name along an axis of `size` elements, in
+/// order. Empty if they are not known.
+[[nodiscard]] inline std::vector<std::int64_t> places_along(const SizedNode& at, std::int64_t size) {
   const Value& indices = at.graph.input(at.node, 1);
   if (!indices.literal || static_cast<std::int64_t>(indices.literal->ints.size()) != indices.elements()) return {};
   std::vector<std::int64_t> places = indices.literal->ints;
-  const std::int64_t size = at.x(0)[axis];
   for (auto& place : places) {
     place += place < 0 ? size : 0;
     if (place < 0 || place >= size) return {};
   }
   return places;
+}
+[[nodiscard]] inline std::vector<std::int64_t> known_places(const SizedNode& at, std::size_t axis) {
+  return places_along(at, at.x(0)[axis]);
 }
 
 /// The bits of each element of a constant as the file stores it. Views and Casts do not change which element it is.

@@ -10,6 +10,7 @@
 #include <benanza/model/detail/live_attention.hpp>
 #include <benanza/model/detail/live_choices.hpp>
 #include <benanza/model/detail/live_experts.hpp>
+#include <benanza/model/detail/live_gradients.hpp>
 #include <benanza/model/detail/live_items.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_products.hpp>
@@ -96,6 +97,9 @@ namespace benanza::detail {
   if (std::holds_alternative<op::MatMul>(layer)) return product(at);
   if (std::holds_alternative<op::Attention>(layer)) return attention(at);
   if (std::holds_alternative<op::Loss>(layer)) return loss(at);
+  if (std::holds_alternative<op::NormGradient>(layer)) return norm_gradient(at);
+  if (std::holds_alternative<op::SoftmaxGradient>(layer)) return softmax_gradient(at);
+  if (std::holds_alternative<op::GatherGradient>(layer)) return gather_gradient(at);
   if (std::holds_alternative<op::Softmax>(layer) && known_few(at))
     return elementwise(at);  // hidden scores are not read
   if (std::holds_alternative<op::Opaque>(layer)) return whole_or_nothing(at);
@@ -191,7 +195,7 @@ namespace benanza::detail {
 /// Operators whose results are partly known, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
-  if (node.op_type == "Gather" || node.op_type == "GatherND")
+  if (node.op_type == "Gather" || node.op_type == "GatherND" || node.op_type == "GatherGrad")
     return node.has_input(1) && graph.input(node, 1).literal.has_value();
   if (node.op_type == "Concat") return std::set(node.inputs.begin(), node.inputs.end()).size() < node.inputs.size();
   return facts_of(node).is(Trait::makes_known);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients that are 0 at rows which no output reads.
+#include "least_work.hpp"
+#include <benanza/training/derive_training.hpp>
+
+namespace zero_gradients {
+
+using benanza::ModelLayers;
+using benanza::Occurrence;
+
+/// An iteration of a model that computes rows of 32 numbers by a product, `middle` of them, and from one row q four
+/// numbers by another product.
+ModelLayers iteration(const std::string& rows, const std::string& middle) {
+  const auto model = benanza::testing::parse_model(
+      "g (float[" + rows + ", 16] x) => (float[1, 4] y) <int64[1] a = {0}, int64[1] b = {1}, int64 z = {0}> " +
+      "{ h = MatMul(x, w1) " + middle + " y = MatMul(q, w2) }");
+  onnx::ModelProto with_weights = model;
+  const auto add = [&with_weights](const std::string& name, std::vector<std::int64_t> dims) {
+    auto& tensor = *with_weights.mutable_graph()->add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    std::int64_t count = 1;
+    for (const auto dim : dims) {
+      tensor.add_dims(dim);
+      count *= dim;
+    }
+    for (std::int64_t i = 0; i < count; ++i) tensor.add_float_data(static_cast<float>(i % 7) - 2.5F);
+  };
+  add("w1", {16, 32});
+  add("w2", {32, 4});
+  add("s", {32});
+  add("t", {32});
+  return make_model_layers(benanza::derive_training(benanza::testing::import_model(with_weights, {.training = true}),
+                                                    {.loss = benanza::TrainingLoss::mse})
+                               .graph);
+}
+
+template <class Counts>
+double flops_of(const ModelLayers& model, Counts counts) {
+  return std::accumulate(model.single.layers.begin(), model.single.layers.end(), 0.0,
+                         [&](double sum, const Occurrence& at) {
+                           const double flops = at.needed.flops.value * static_cast<double>(at.repeat);
+                           return counts(at) ? sum + flops : sum;
+                         });
+}
+
+TEST_CASE("rows that no output reads cost nothing in training", "[floors]") {
+  // One row: h and the gradient of w1 take 2 x 16 x 32 each; y and the gradients of q and w2 take 2 x 32 x 4 each.
+  const double products = 2 * (2 * 16 * 32) + 3 * (2 * 32 * 4);
+  const auto check = [&](const std::string& middle) {
+    INFO(middle);
+    const ModelLayers many = iteration("8", middle), one = iteration("1", middle);
+    const auto is_product = [](const Occurrence& at) { return std::holds_alternative<benanza::op::MatMul>(*at.layer); };
+    const auto all = [](const Occurrence&) { return true; };
+    CHECK(flops_of(many, is_product) == Approx(products));
+    CHECK(flops_of(many, all) == Approx(flops_of(one, all)));
+    CHECK(many.single.model_reads.value == Approx(one.single.model_reads.value));
+  };
+  for (const std::string fn : {"Relu", "Sigmoid", "Tanh", "Erf", "Exp", "Gelu", "Neg", "Softmax", "LogSoftmax"})
+    check("r = " + fn + "(h) q = Slice(r, a, b, a)");
+  check("r = LayerNormalization(h, s, t) q = Slice(r, a, b, a)");
+  check("r = Relu(h) g = Gather(r, z) q = Unsqueeze(g, a)");
+  check("r = Relu(h) u = Add(r, h) q = Slice(u, a, b, a)");
+  check("m = ReduceMean(h, b) d = Sub(h, m) q = Slice(d, a, b, a)");
+}
+
+}  // namespace zero_gradients
