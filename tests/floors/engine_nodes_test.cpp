@@ -213,6 +213,36 @@ TEST_CASE("only the certain part of what data choose in ONNX Runtime's own nodes
   }
 }
 
+TEST_CASE("packed queries, keys and values count as far as the results that are read need them", "[floors]") {
+  // 4 heads of depth 16 and 128 tokens. A pair and a head take 16 multiply-adds for the score and for the result, and
+  // 4 operations for the softmax.
+  constexpr double of_pair = 2 * 2 * 16 + 4;
+  const auto part = [](const std::string& operands, const std::string& node, const std::string& size,
+                       const std::string& kept, const std::string& axis) {
+    return least_layers("(" + operands + ") => (float[" + size + "] y) <int64[1] a = {0}, int64[1] b = {" + kept +
+                        "}, int64[1] axis = {" + axis + "}> { h = com.microsoft.MultiHeadAttention<num_heads = 4>" +
+                        node + " y = Slice(h, a, b, axis) }");
+  };
+  const std::string all = "float[1, 128, 4, 3, 16] x", separate = "float[1, 128, 64] q, float[1, 128, 4, 2, 16] k";
+  SECTION("the first token: its query, and all keys and values") {
+    const benanza::testing::Least least{4 * 128 * of_pair, (64 + 2 * 128 * 64) * 4, 64 * 4};
+    check_least(part(all, "(x)", "1, 1, 64", "1", "1"), least);
+    check_least(part(separate, "(q, k)", "1, 1, 64", "1", "1"), least);
+  }
+  SECTION("the first head: queries, keys and values of 16 columns") {
+    const benanza::testing::Least least{128 * 128 * of_pair, 3 * 128 * 16 * 4, 128 * 16 * 4};
+    check_least(part(all, "(x)", "1, 128, 16", "16", "2"), least);
+    check_least(part(separate, "(q, k)", "1, 128, 16", "16", "2"), least);
+  }
+  SECTION("a function of the first key, which is passed on as part of a cache") {
+    check_least(
+        least_layers(R"((float[1, 128, 64] q, float[1, 128, 4, 2, 16] k) => (float[1, 4, 1, 16] y) <int64[1] a = {0},
+          int64[1] b = {1}, int64[1] axis = {2}> { h, c, d = com.microsoft.MultiHeadAttention<num_heads = 4>(q, k)
+          s = Slice(c, a, b, axis) y = Relu(s) })"),
+        {64, 4 * 16 * 4, 4 * 16 * 4});
+  }
+}
+
 TEST_CASE("only the places and channels that are read count in layers whose channels lie last", "[floors]") {
   const auto part = [](const std::string& x, const std::string& y, const std::string& node, std::int64_t kept,
                        std::int64_t axis, const std::vector<Stored>& tensors = {}, const std::string& type = "float") {

@@ -39,6 +39,10 @@ namespace benanza::detail {
                                                                 : false;
     return beside ? std::vector<Box>{box} : std::vector<Box>{};
   }
+  if (x.size() == 5 && cache.size() == 4) {  // batch, tokens, heads, operands, depth
+    const auto operand = static_cast<std::int64_t>(j) + x[3] - 3;
+    return {{y[0], stepped(y[2], x[1] - cache[2], 1, x[1]), y[1], Positions::run(operand, operand + 1), y[3]}};
+  }
   if (x.size() != 4 || cache.size() != 4) return {box};
   for (const std::size_t i : {0U, 1U, 3U})
     if (x[i] == cache[i]) box[i] = y[i];
@@ -63,6 +67,22 @@ namespace benanza::detail {
   return boxes;
 }
 
+/// The same for packed heads: batch, tokens, heads, then keys and values, or queries in front of these, and depth.
+[[nodiscard]] inline std::vector<Box> packed_heads(const op::Attention& layer, const Dims& x, const Box& y,
+                                                   const Positions& seen_keys, bool one_key) {
+  const std::int64_t columns = layer.v[3], operands = x[3];
+  const Positions seen = x[1] == layer.k[2] ? seen_keys : Positions::whole(x[1]),  // else after a cache
+      heads = channels_read(y[2], columns, 1);
+  const auto operand = [](std::int64_t i) { return Positions::run(i, i + 1); };
+  std::vector<Box> boxes;
+  for (Box& of_heads : unfolded(y[2], Dims{x[2], columns}))
+    boxes.push_back({y[0], seen, std::move(of_heads[0]), operand(operands - 1), std::move(of_heads[1])});
+  if (one_key) return boxes;
+  boxes.push_back({y[0], seen, heads, operand(operands - 2), Positions::whole(x[4])});
+  if (operands == 3) boxes.push_back({y[0], y[1], heads, operand(0), Positions::whole(x[4])});
+  return boxes;
+}
+
 /// Whether data determine how long the sequences of several requests are, although it is known how long the longest one
 /// is. The layer has all of them as long as that one. Floors count one of them, and one value of each other one, since
 /// the weight of an only key is 1.
@@ -79,9 +99,11 @@ namespace benanza::detail {
   const auto& node = at.node;
   const auto& layer = std::get<op::Attention>(at.layer);
   const bool packed = !node.has_input(1) && !node.has_input(2);
-  if (!packed && (!node.has_input(1) || !node.has_input(2))) return std::nullopt;
+  if (!packed && !node.has_input(1)) return std::nullopt;
   const std::size_t rank = at.y().size(), q_rank = at.x(0).size();
-  if ((rank != 3 && rank != 4) || q_rank != rank || (packed && rank != 3)) return std::nullopt;
+  if ((rank != 3 && rank != 4) || (packed ? rank != 3 || (q_rank != 3 && q_rank != 5) : q_rank != rank) ||
+      (!packed && !node.has_input(2) && (rank != 3 || at.x(1).size() != 5)))
+    return std::nullopt;
   const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
   const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1];
   if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
@@ -114,6 +136,7 @@ namespace benanza::detail {
     Box result = whole_box(x);
     if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
     if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
+    if (x.size() == 5 && k < 2) return packed_heads(layer, x, y, seen_keys(y, filled_by_data), one_key);
     if (packed && k == 0) return packed_rows(layer, x, y, seen_keys(y, filled_by_data), one_key, filled_by_data);
     if (one_key && k < 2) return {};
     if (k == 0) {
