@@ -64,6 +64,18 @@ TEST_CASE("what a scatter overwrites is not computed", "[floors]") {
           h = MatMul(x, w) y = ScatterND(h, i, u) })"),
                 {2 * 8 * (32 - 8), 32 * 4 + 64 * 4 + 8 * 4, 32 * 4});
   }
+  SECTION("places that differ by row: half of 4 x 8 functions are left") {
+    const benanza::testing::Least half{16, (16 + 16) * 4, 32 * 4};
+    check_least(least_layers(R"((float[4, 8] x, float[4, 4] u) => (float[4, 8] y)
+        <int64[4, 4] i = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}> {
+          h = Exp(x) y = ScatterElements<axis = 1>(h, i, u) })"),
+                half);
+    check_least(least_layers(R"((float[4, 8] x, float[16] u) => (float[4, 8] y)
+        <int64[16, 2] i = {0, 0, 0, 1, 0, 2, 0, 3, 1, 4, 1, 5, 1, 6, 1, 7,
+                           2, 0, 2, 1, 2, 2, 2, 3, 3, 4, 3, 5, 3, 6, 3, 7}> {
+          h = Exp(x) y = ScatterND(h, i, u) })"),
+                half);
+  }
   SECTION("a sum needs what was there") {
     check_least(least_layers(head + R"(1, 64] u) => (float[4, 64] y) <int64[1, 1] i = {0}> {
         h = MatMul(x, w) y = ScatterND<reduction = "add">(h, i, u) })"),
@@ -88,6 +100,29 @@ TEST_CASE("updates of places that nobody reads are not computed", "[floors]") {
       <int64[2, 4] i = {0, 0, 0, 0, 2, 2, 2, 2}, int64[1] from = {2}, int64[1] to = {3}> {
         u = MatMul(a, w) h = ScatterElements(x, i, u) s = Slice(h, from, to) y = Relu(s) })");
   CHECK(elements.single.layers.front().needed.flops.value == Approx(2 * 64 * 4));
+}
+
+TEST_CASE("only sums at places that are read count", "[floors]") {
+  const auto flops = [](const std::string& inputs, const std::string& node, const std::string& from,
+                        const std::string& to) {
+    const auto model = least_layers("(float[2, 64] x, float[3, 64] u, float[64, 64] w" + inputs + "int64[1] from = {" +
+                                    from + "}, int64[1] to = {" + to + "}> { v = MatMul(u, w) h = " + node +
+                                    "(x, i, v) s = Slice(h, from, to) y = Relu(s) }");
+    double sum = 0;
+    for (const auto& at : model.single.layers) sum += at.needed.flops.value;
+    return sum;
+  };
+  // The three rows of updates are 3 x 64 dot products; all are added to row 1. The last operation is a Relu.
+  const double updates = 3 * product_row, sums = 3 * 64;
+  const std::string slices = ") => (float[1, 64] y) <int64[3, 1] i = {1, -1, 1}, ";
+  CHECK(flops(slices, "ScatterND<reduction = \"add\">", "0", "1") == 64);
+  CHECK(flops(slices, "ScatterND<reduction = \"add\">", "1", "2") == Approx(updates + sums + 64));
+  const std::string elements = ") => (float[1, 64] y) <int64[3, 2] i = {1, 0, 1, 1, 1, 1}, ";  // of two columns
+  CHECK(flops(elements, "ScatterElements<reduction = \"max\">", "0", "1") == Approx(2 * 64 + 1 + 64));
+  CHECK(flops(elements, "ScatterElements<reduction = \"max\">", "1", "2") == Approx(5 * 2 * 64 + 5 + 64));
+  // Data may name any row.
+  const auto unknown = ", int64[3, 1] i) => (float[1, 64] y) <";
+  CHECK(flops(unknown, "ScatterND<reduction = \"add\">", "0", "1") <= updates + 64);
 }
 
 TEST_CASE("places that a scatter adds to may be one", "[floors]") {

@@ -212,26 +212,30 @@ namespace benanza::detail {
   return places;
 }
 
-/// For each of the first axes of x, the positions at which a scatter overwrites all elements. Empty if they depend on
-/// data, or if updates are combined with the previous elements.
-[[nodiscard]] inline std::vector<Positions> overwritten(const SizedNode& at) {
+/// Boxes along the first axes of x in which a scatter keeps elements. One box of all if they depend on data, if updates
+/// are combined with the previous elements, or if there are many boxes.
+[[nodiscard]] inline std::vector<Box> kept_boxes(const SizedNode& at) {
   const auto places = named_places(at);
-  if (!places || places->empty() || at.node.attribute<std::string>("reduction", "none") != "none") return {};
-  const Dims& x = at.x(0);
-  const std::set<Dims> written(places->begin(), places->end());
-  const std::size_t depth = places->front().size();
-  std::vector<Positions> result;
-  const std::int64_t all = product(x, 0, depth);
-  for (std::size_t i = 0; i < depth; ++i) {
-    std::map<std::int64_t, std::int64_t> count;
-    for (const Dims& place : written) ++count[place[i]];
-    std::vector<Positions::Run> runs;
-    for (const auto& [position, elements] : count)
-      if (position >= 0 && position < x[i] && elements == all / x[i]) runs.push_back({position, position + 1});
-    if (runs.size() > Positions::most_runs) runs.clear();  // they would become one run around all of them
-    result.emplace_back(std::move(runs));
+  if (!places || places->empty() || at.node.attribute<std::string>("reduction", "none") != "none") return {Box{}};
+  const std::span<const std::int64_t> first = std::span(at.x(0)).first(places->front().size());
+  std::set<std::int64_t> written;  // positions along the one axis that the first axes fold into
+  for (const Dims& place : *places) {
+    std::int64_t flat = 0;
+    bool inside = true;
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      inside = inside && place[i] >= 0 && place[i] < first[i];
+      flat = flat * first[i] + place[i];
+    }
+    if (inside) written.insert(flat);
   }
-  return result;
+  std::vector<Positions::Run> kept;
+  std::int64_t begin = 0;
+  for (const std::int64_t flat : written) {
+    if (begin < flat) kept.push_back({begin, flat});
+    begin = flat + 1;
+  }
+  if (const std::int64_t end = element_count(first); begin < end) kept.push_back({begin, end});
+  return kept.empty() ? std::vector<Box>{} : unfolded(Positions(std::move(kept)), first);
 }
 
 /// The share of the updates that a scatter certainly combines with different elements, relative to the case in which
@@ -275,11 +279,12 @@ namespace benanza::detail {
   }};
 }
 
-/// Scatters keep what they do not overwrite, and need the updates of needed positions.
+/// Scatters keep what they do not overwrite, and need the updates of needed positions. If data tell where these are,
+/// all may lie beside a part that is read, so that none is combined with it.
 [[nodiscard]] inline LiveRule scatter(const SizedNode& at) {
   if (const auto first = assigned_slice(at)) return assignment(at, *first);
-  return {.operand = [at, all = same_axes(at), gone = overwritten(at), places = named_places(at)](
-                         std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+  LiveRule rule{.operand = [at, all = same_axes(at), kept = kept_boxes(at), places = named_places(at)](
+                               std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     const std::size_t depth = places && !places->empty() ? places->front().size() : 0;
     if (k == 2 && depth > 0 && y.size() == at.x(0).size() && at.x(2).size() + depth >= y.size()) {
       std::vector<Positions::Run> read;
@@ -296,11 +301,23 @@ namespace benanza::detail {
       for (Box& box : boxes) box.insert(box.end(), y.begin() + static_cast<std::ptrdiff_t>(depth), y.end());
       return boxes;
     }
-    std::vector<Box> boxes = all.operand(k, j, y);
-    for (std::size_t i = 0; k == 0 && i < gone.size(); ++i)
-      for (Box& box : boxes) box[i] = without(box[i], gone[i]);
+    if (k > 0 || y.size() != at.x(0).size()) return all.operand(k, j, y);
+    std::vector<Box> boxes;
+    for (const Box& box : kept) {
+      boxes.push_back(y);
+      for (std::size_t i = 0; i < box.size(); ++i) boxes.back()[i] = common(y[i], box[i]);
+    }
     return boxes;
   }};
+  rule.flops = [at, operand = rule.operand, known = named_places(at).has_value()](std::span<const Region> y,
+                                                                                  const Region&) {
+    if (!known) return y[0].is_whole() ? 1.0 : 0.0;
+    Region updates(at.x(2));
+    for (const Box& box : y[0].certain())
+      for (Box& part : operand(2, 0, box)) updates.add(std::move(part));
+    return updates.share();
+  };
+  return rule;
 }
 
 /// ReverseSequence: for each batch, the steps at the mirrored positions. Any step if the lengths depend on data.
