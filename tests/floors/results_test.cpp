@@ -107,6 +107,21 @@ TEST_CASE("logarithms of probabilities need no targets", "[floors]") {
               {3 * 6400, 6400 * 4, 6400 * 4});
 }
 
+TEST_CASE("a loss of one position needs its scores and its target alone", "[floors]") {
+  // Of 64 rows of 8 scores one: an exponential and an addition for each score, and the choice of one.
+  const auto first = [](const std::string& nodes) {
+    return least_layers("(float[64, 8] x, int64[64] t) => (float[1] y) <int64[1] a = {0}, int64[1] b = {1}> { " +
+                        nodes + " y = Slice(l, a, b, a) }");
+  };
+  check_least(first("l = SoftmaxCrossEntropyLoss<reduction = \"none\">(x, t)"), {2 * 8 + 1, 8 * 4 + 8, 4});
+  // A softmax takes 5 operations a score.
+  check_least(first("h = LogSoftmax(x) l = NegativeLogLikelihoodLoss<reduction = \"none\">(h, t)"),
+              {5 * 8 + 1, 8 * 4 + 8, 4});
+  // A mean needs all.
+  check_least(least_layers("(float[64, 8] x, int64[64] t) => (float y) { y = SoftmaxCrossEntropyLoss(x, t) }"),
+              {64 * (2 * 8 + 1), 64 * (8 * 4 + 8), 4});
+}
+
 TEST_CASE("a result without elements needs nothing", "[floors]") {
   check_least(least_layers(R"((float[64, 64] x, float[64, 64] w) => (float[0, 64] y)
       <int64[1] i = {5}, int64[1] axis = {0}> { h = MatMul(x, w) y = Slice(h, i, i, axis) })"),

@@ -410,22 +410,30 @@ template <class IsWhole>
   }};
 }
 
-/// A loss reads at least one of the class weights. Its second result, the logarithms of probabilities, needs only the
-/// scores.
+/// A loss reads at least one of the class weights. Each position has a loss of its own, unless they are reduced. The
+/// second result, the logarithms of probabilities, needs only the scores.
 [[nodiscard]] inline LiveRule loss(const SizedNode& at) {
-  return {.operand = [at](std::size_t k, std::size_t j, const Box&) -> std::vector<Box> {
+  return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
             const Dims& x = at.x(k);
             if (j > 0 && k > 0) return {};
-            return {k == 2 && x.size() == 1 ? Box{Positions::run(0, std::min<std::int64_t>(x[0], 1))} : whole_box(x)};
+            if (k == 2 && x.size() == 1) return {{Positions::run(0, std::min<std::int64_t>(x[0], 1))}};
+            Box box = whole_box(x);
+            const std::size_t classes = k == 0 ? 1 : x.size(), lost = j == 0 && k == 0 ? 1 : 0;
+            if (y.size() + lost != x.size()) return {box};  // reduced
+            for (std::size_t i = 0; i < x.size(); ++i)
+              if (i != classes) box[i] = y[i > classes ? i - lost : i];
+            return {box};
           },
           .flops =
-              [at](std::span<const Region> y, const Region&) {
+              [at](std::span<const Region> y, const Region& x) {
                 const auto& layer = std::get<op::Loss>(at.layer);
-                const double all = layer.arithmetic().flops;
-                const auto loss = static_cast<double>(y[0].empty() ? layer.targets() : 0),
-                           logarithms = static_cast<double>(
-                               y.size() > 1 && y[1].empty() && layer.log_prob ? element_count(layer.x) : 0);
-                return all > 0 ? (all - loss - logarithms) / all : 1;
+                const double all = layer.arithmetic().flops, losses = static_cast<double>(layer.targets()),
+                             scores = static_cast<double>(element_count(layer.x)),
+                             logarithms = y.size() > 1 && layer.log_prob ? scores : 0;
+                const double of_row = std::max(0.0, all - losses - logarithms);
+                const double needed =
+                    of_row * x.share() + losses * y[0].share() + (logarithms > 0 ? logarithms * y[1].share() : 0);
+                return all > 0 ? needed / all : 1;
               }};
 }
 
