@@ -331,4 +331,23 @@ TEST_CASE("a token that is rotated needs its position alone", "[floors]") {
               {3 * 128, token + 2 * 32 * 4, token});
 }
 
+TEST_CASE("columns of a rotation need their pairs and angles alone", "[floors]") {
+  // Two heads of 16 tokens of depth 8: 32 rows, in which column 0 rotates with column 4, or with its neighbour. The
+  // angles of a token serve both heads.
+  const auto columns = [](const std::string& attributes, const std::string& pairs, int first, int end) {
+    return least_layers("(float[1, 2, 16, 8] x, float[1, 16, " + pairs + "] c, float[1, 16, " + pairs +
+                            "] s) => (float[1, 2, 16, " + std::to_string(end - first) + "] y) <int64[1] a = {" +
+                            std::to_string(first) + "}, int64[1] b = {" + std::to_string(end) +
+                            "}, int64[1] axis = {3}> { r = RotaryEmbedding" + attributes +
+                            "(x, c, s) y = Slice(r, a, b, axis) }",
+                        {}, 23);
+  };
+  check_least(columns("", "4", 0, 1), {32 * 3, (32 * 2 + 2 * 16) * 4, 32 * 4});
+  check_least(columns("<interleaved = 1>", "4", 0, 2), {32 * 2 * 3, (32 * 2 + 2 * 16) * 4, 32 * 2 * 4});
+  check_least(columns("", "4", 0, 2), {32 * 2 * 3, (32 * 4 + 2 * 16 * 2) * 4, 32 * 2 * 4});
+  // Columns 4 to 7 are not rotated.
+  check_least(columns("<rotary_embedding_dim = 4>", "2", 4, 8), {0, 32 * 4 * 4, 32 * 4 * 4});
+  check_least(columns("<rotary_embedding_dim = 4>", "2", 3, 8), {32 * 3, (32 * 6 + 2 * 16) * 4, 32 * 5 * 4});
+}
+
 }  // namespace engine_nodes

@@ -16,6 +16,7 @@
 #include <benanza/model/detail/live_products.hpp>
 #include <benanza/model/detail/live_recurrent.hpp>
 #include <benanza/model/detail/live_resize.hpp>
+#include <benanza/model/detail/live_rotary.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 #include <benanza/model/detail/live_samples.hpp>
 #include <benanza/model/detail/live_windows.hpp>

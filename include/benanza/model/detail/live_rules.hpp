@@ -443,39 +443,6 @@ template <class IsWhole>
           .flops = [](std::span<const Region> y, const Region&) { return 2.0 / 5 + 3.0 / 5 * y[0].share(); }};
 }
 
-/// The operand of a rotation that contains the positions of tokens.
-[[nodiscard]] inline std::size_t positions_operand(const Node& node) { return node.domain.empty() ? 3 : 1; }
-
-/// The share of the angles that a rotation certainly touches: if data determine the positions of tokens, all may be
-/// equal.
-[[nodiscard]] inline double certain_angles(const SizedNode& at, std::size_t k) {
-  const std::size_t ids = positions_operand(at.node);
-  if (!std::holds_alternative<op::Rotary>(at.layer) || k == 0 || k == ids || !at.node.has_input(ids) ||
-      at.x(ids).size() != 2 || at.x(k).size() != 2)
-    return 1;
-  return 1 / static_cast<double>(std::max<std::int64_t>(1, element_count(at.x(ids))));
-}
-
-/// Rotary embeddings: each depth axis, whose halves rotate each other, is needed whole. Each token has a position.
-[[nodiscard]] inline LiveRule rotation(const SizedNode& at) {
-  return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    if (k == positions_operand(at.node) && at.x(k).size() == 2 && y.size() > 2)
-      return {follow({0, y.size() - 2}, at.x(k), at.y(j), y)};
-    if (at.node.domain.empty() && (k == 1 || k == 2) && at.x(k).size() == 3 && y.size() > 2)  // angles of each token
-      return {follow({0, y.size() - 2, whole_axis}, at.x(k), at.y(j), y)};
-    if (k > 0 || at.x(0).size() != y.size()) {
-      Box box = whole_box(at.x(k));
-      if (k > 1 && !at.node.domain.empty() && element_count(at.x(1)) == 1 && box.size() == 2 && y.size() > 2)
-        box[0] = Positions::run(0, std::min(at.x(k)[0], y[y.size() - 2].count()));  // positions are consecutive
-      if (certain_angles(at, k) < 1) box[0] = Positions::run(0, std::min<std::int64_t>(1, at.x(k)[0]));
-      return {box};
-    }
-    FollowedAxes axes = last_axes(y.size(), y.size());
-    axes.back() = whole_axis;
-    return {follow(axes, at.x(0), at.y(j), y)};
-  }};
-}
-
 /// The operand has the result's axes; axes of another size, and further operands, are needed whole.
 [[nodiscard]] inline LiveRule same_axes(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
