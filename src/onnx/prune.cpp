@@ -24,8 +24,8 @@ std::set<ValueId> places_of(const Graph& graph) {
   std::set<ValueId> places;
   for (const auto* nodes : {&graph.constant_nodes, &graph.nodes})
     for (const Node& node : *nodes)
-      if ((node.op_type == "Gather" || node.op_type.starts_with("Scatter") || node.op_type == "GridSample" ||
-           node.op_type == "RoiAlign") &&
+      if ((node.op_type == "Gather" || node.op_type == "GatherElements" || node.op_type == "GatherND" ||
+           node.op_type.starts_with("Scatter") || node.op_type == "GridSample" || node.op_type == "RoiAlign") &&
           node.has_input(1))
         places.insert(*node.inputs[1]);
   return places;

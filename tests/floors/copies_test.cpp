@@ -68,6 +68,31 @@ TEST_CASE("eight equal batches of 16 rows", "[floors]") {
   }
 }
 
+TEST_CASE("attention with equal tokens", "[floors]") {
+  // 16 tokens of depth 8: a pair takes 2 * (8 + 8) operations and 4 for the softmax. One tensor has a single token.
+  const auto model = [](const std::string& q, const std::string& k, const std::string& v, const std::string& nodes) {
+    return least_layers("(float[1, 1, " + q + ", 8] q, float[1, 1, " + k + ", 8] k, float[1, 1, " + v +
+                            ", 8] v) => (float[1, 1, 16, 8] y) <int64[4] s = {1, 1, 16, 8}> { " + nodes + " }",
+                        {}, 23);
+  };
+  constexpr double all = 16 * 8 * 4, token = 8 * 4;
+  check_least(model("1", "16", "16", "e = Expand(q, s) y = Attention(e, k, v)"), {16 * 36, 2 * all + token, all});
+  // The mean of all values: their sum for each of 8 columns.
+  check_least(model("16", "1", "16", "e = Expand(k, s) y = Attention(q, e, v)"), {16 * 8, all, all});
+  check_least(model("16", "16", "1", "e = Expand(v, s) y = Attention(q, k, e)"), {0, token, all});
+  check_least(least_layers(R"((float[1, 16, 16] q, float[1, 16, 16] k, float[1, 16, 16] v) => (float[4, 16, 16] y)
+      <int64[3] s = {4, 16, 16}> { a = Expand(q, s) b = Expand(k, s) c = Expand(v, s)
+        y = com.microsoft.MultiHeadAttention<num_heads = 2>(a, b, c) })"),
+              {2 * 256 * 36, 3 * 256 * 4, 4 * 256 * 4});
+}
+
+TEST_CASE("rows that GatherElements picks several times", "[floors]") {
+  const std::string head = "(float[1, 64] x) => (float[32, 64] y) ";
+  check_least(least_layers(head + "{ g = GatherElements(x, i) y = MatMul(g, w) }",
+                           {{"i", onnx::TensorProto::INT64, {32, 64}, 8}, {"w", f32, {64, 64}}}),
+              {product_row, row + square, 32 * row});
+}
+
 TEST_CASE("only one of eight equal rows is searched for its greatest element", "[floors]") {
   check_least(least_layers("(float[1, 64] x) => (int64[8, 1] y) <int64[2] s = {8, 64}> { e = Expand(x, s) "
                            "y = ArgMax<axis = 1>(e) }"),

@@ -295,6 +295,36 @@ TEST_CASE("attention to one key needs no score", "[floors]") {
         16, 0);
 }
 
+TEST_CASE("a query that sees one key needs its value alone", "[floors]") {
+  // 2 heads of 16 tokens of depth 8; a pair takes 36 operations.
+  const std::string qkv = "(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => (float[1, 2, ",
+                    of = "8] y) <int64[1] a = {0}, int64[1] b = {", axis = "}, int64[1] axis = {2}> { ",
+                    sliced = " y = Slice(h, a, b, axis) }";
+  const double token = 2 * 8 * 4;
+  check(layers_of(qkv + "1, " + of + "1" + axis + "h = Attention<is_causal = 1>(q, k, v)" + sliced, 23), 0, token);
+  // The second query sees two keys. Together they count like any others, with three pairs.
+  check(layers_of(qkv + "2, " + of + "2" + axis + "h = Attention<is_causal = 1>(q, k, v)" + sliced, 23), 2 * 3 * 36,
+        (2 + 2 + 2) * token);
+  check(layers_of("(float[1, 16, 16] q, float[1, 16, 16] k, float[1, 16, 16] v) => (float[1, 1, 16] y) "
+                  "<int64[1] a = {0}, int64[1] b = {1}, int64[1] axis = {1}> { "
+                  "h = com.microsoft.MultiHeadAttention<num_heads = 2, unidirectional = 1>(q, k, v)" +
+                      sliced,
+                  23),
+        0, token);
+  SECTION("in separate nodes: what counts is the product of 1 and the values") {
+    const auto model = layers_of(
+        "(float[1, 2, 16, 8] q, float[1, 2, 8, 16] k, float[1, 2, 16, 8] v) => (float[1, 2, 1, " + of + "1" + axis +
+            "n = Constant<value = int64[2] {16, 16}>() on = ConstantOfShape<value = float[1] {-1e30}>(n) "
+            "o = Constant<value_int = 1>() m = Trilu<upper = 1>(on, o) s = MatMul(q, k) t = Add(s, m) "
+            "p = Softmax(t) h = MatMul(p, v)" +
+            sliced,
+        21);
+    CHECK(needed_flops(model.single) == Approx(2 * 2 * 8));
+    CHECK(needed_flops(model.fused) <= 2 * 2 * 8);
+    CHECK(model.single.model_reads.value == Approx(token));
+  }
+}
+
 TEST_CASE("keys and values that attention would hand on may be left unread", "[floors]") {
   const std::string operands =
       "(float[1, 2, 16, 8] q, float[1, 2, 16, 8] k, float[1, 2, 16, 8] v) => (float[1, 2, 16, 8] y) ";

@@ -24,13 +24,14 @@
 
 namespace benanza::detail {
 
-/// Whether attention computes every position of an axis in the same way. True for batches, and for heads if they have
-/// an axis of their own. False if there is a cache: the rule does not say what each position needs of it.
+/// Whether attention computes every position of an axis in the same way. True for batches and tokens, and for heads if
+/// they have an axis of their own. False if there is a cache: the rule does not say what each position needs of it.
 [[nodiscard]] inline bool is_alike_attention(const SizedNode& at, std::size_t axis) {
-  if (!std::holds_alternative<op::Attention>(at.layer) || !at.node.domain.empty()) return false;
+  const bool described = at.node.domain.empty() || at.node.op_type == "MultiHeadAttention";
+  if (!std::holds_alternative<op::Attention>(at.layer) || !described) return false;
   for (std::size_t k = 4; k < at.node.inputs.size(); ++k)
     if (at.node.inputs[k]) return false;
-  return axis == 0 || (axis == 1 && at.y().size() == 4);
+  return axis + 1 < at.y().size();
 }
 
 /// Whether a result at one position of an axis follows only from what it needs at that position, in the same way
@@ -91,6 +92,34 @@ namespace benanza::detail {
              : std::vector<FirstEqual>{};
 }
 
+/// The positions of a GatherElements' result that have equal elements: with equal indices, of equal positions of the
+/// operand.
+[[nodiscard]] inline std::vector<FirstEqual> gathered_element_copies(const SizedNode& at) {
+  const Dims& y = at.y();
+  const auto axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), at.x(0).size());
+  if (!axis || at.x(1) != y || at.x(0).size() != y.size()) return {};
+  const std::vector<std::int64_t> places = distinct_places(at, *axis);
+  std::vector<FirstEqual> result(y.size());
+  bool any = false;
+  for (std::size_t i = 0; i < y.size() && !places.empty(); ++i) {
+    const FirstEqual named = y[i] < 2 ? nullptr : equal_positions(places, y[i], product(y, i + 1, y.size())),
+                     own = at.known_x(0).copies_along(i);
+    if (!named || (i != *axis && !own)) continue;
+    result[i] = named;
+    if (i != *axis) {
+      auto both = std::make_shared<std::vector<std::int64_t>>();
+      std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> seen;
+      for (std::int64_t p = 0; p < y[i]; ++p) {
+        const auto at_p = static_cast<std::size_t>(p);
+        both->push_back(seen.try_emplace({(*named)[at_p], (*own)[at_p]}, p).first->second);
+      }
+      result[i] = std::move(both);
+    }
+    any = true;
+  }
+  return any ? result : std::vector<FirstEqual>{};
+}
+
 /// Whether the rule of a node reads the same at each position of its result but for where that is, whatever is known of
 /// the operands: zeros of one factor limit a product along its summed axis only, and each row and column in the same
 /// way.
@@ -123,6 +152,7 @@ namespace benanza::detail {
   const bool convolves = std::holds_alternative<op::Conv>(at.layer),
              slides = convolves || std::holds_alternative<op::Pool>(at.layer);
   if (type == "Gather") return gathered_copies(at);
+  if (type == "GatherElements" && at.node.has_input(1)) return gathered_element_copies(at);
   const bool rows = type == "GatherND" && at.x(1).size() == 2 && at.x(1)[0] <= most_named &&
                     at.node.attribute<std::int64_t>("batch_dims", 0) == 0;
   const bool copies = type == "Expand" || type == "Tile" || type == "Concat" || pad || rows ||
@@ -176,7 +206,8 @@ namespace benanza::detail {
     if (at_first.empty() || at_first != needed_at(axis, y[axis] - 1, false)) return false;
     Box box = whole_box(y);
     box[axis] = Positions::run(0, 1);
-    const bool may_ignore = std::holds_alternative<op::LayerNorm>(at.layer) || repeats_operand(at.node);
+    const bool may_ignore = std::holds_alternative<op::LayerNorm>(at.layer) || repeats_operand(at.node) ||
+                            std::holds_alternative<op::Attention>(at.layer);
     return !(may_ignore && rule->operand(0, j, box).empty());
   };
   // Whether samples of a long axis cannot show that all of its positions are equal.

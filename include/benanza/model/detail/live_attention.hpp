@@ -92,6 +92,38 @@ namespace benanza::detail {
          !op::Attention::is_filled_by_data(node, graph);
 }
 
+/// Whether all keys (input 1) or values (input 2) of a sequence are equal.
+[[nodiscard]] inline bool has_equal_tokens(const SizedNode& at, std::size_t k, std::size_t cache) {
+  const bool turns = at.node.op_type == "GroupQueryAttention" && k == 1;  // it may rotate keys
+  if (turns || !at.node.has_input(2) || at.node.has_input(cache)) return false;
+  const FirstEqual equal = at.known_x(k).copies_along(at.x(k).size() - 2);
+  return equal && std::all_of(equal->begin(), equal->end(), [](auto p) { return p == 0; });
+}
+
+/// The additions of values for a part of a result if all weights of a query are equal. Queries that see all keys have
+/// the same sum, and a query that sees more keys than another one adds to its sum.
+[[nodiscard]] inline double sums_of_values(const op::Attention& layer, const Region& y, std::size_t tokens) {
+  if (layer.causal || layer.before >= 0 || layer.after >= 0) return y.count();
+  Region sums(y.dims());
+  for (Box box : y.certain()) {
+    box[tokens] = Positions::run(0, box[tokens].empty() ? 0 : 1);
+    sums.add(std::move(box));
+  }
+  return sums.count() * static_cast<double>(layer.k[2]);
+}
+
+/// The queries that see one key. Its weight is 1, whatever the score is.
+[[nodiscard]] inline Positions sees_one_key(const op::Attention& layer, const std::optional<Band>& visible) {
+  constexpr std::int64_t most_queries = 1 << 20;
+  std::vector<Positions::Run> runs;
+  for (std::int64_t q = 0; q < layer.q[2] && layer.q[2] <= most_queries; ++q) {
+    const std::int64_t first = std::max(layer.first_key(q), visible ? q + visible->least : 0),
+                       last = std::min(layer.last_key(q), visible ? q + visible->most + 1 : layer.k[2]);
+    if (last - first == 1) runs.push_back({q, q + 1});
+  }
+  return runs.size() <= Positions::most_runs ? Positions(std::move(runs)) : Positions{};
+}
+
 /// Queries follow the result. Of keys and values, those that these queries see are needed; of heads, those that are
 /// read; of values, the columns. Queries, keys and values of a token may be in one row. Scores need no values, and a
 /// cache that is returned needs what it contains. If only data tell how much of a cache is filled, one key is certain.
@@ -107,8 +139,6 @@ namespace benanza::detail {
   const std::size_t tokens = rank - 2, mask = node.domain.empty() ? 3 : node.op_type == "MultiHeadAttention" ? 5 : 10;
   const std::int64_t columns = layer.v[3], group = layer.q[1] / layer.k[1];
   if (at.y().back() != (rank == 4 ? columns : layer.q[1] * columns)) return std::nullopt;
-  // The weight of the only key that a query sees is 1, whatever its score is.
-  const bool one_key = layer.seen_keys() == 1 && layer.mask.empty() && layer.scores == op::Scores::none;
   const bool filled_by_data = !at.known.empty() && op::Attention::is_filled_by_data(node, at.graph),
              lengths_by_data = !at.known.empty() && lengths_are_data(node, at.graph);
   std::optional<Band> visible;  // the pairs that a constant mask leaves visible
@@ -128,6 +158,13 @@ namespace benanza::detail {
     return visible && !y[tokens].empty() ? common(keys, reached(y[tokens], *visible)) : keys;
   };
   const std::size_t cache = op::Attention::cached_inputs(node, 1).front();  // keys of earlier calls, then values
+  // Equal values have a weight of 1 together, and the only key of a query has it, whatever its score is.
+  const bool unmasked = layer.mask.empty() && layer.scores == op::Scores::none;
+  const bool one_key = unmasked && (layer.seen_keys() == 1 || has_equal_tokens(at, 2, cache));
+  const bool equal_keys = !one_key && unmasked && has_equal_tokens(at, 1, cache);
+  const bool asks_alone = !at.known.empty() && (unmasked || (visible && layer.scores == op::Scores::none)) &&
+                          !filled_by_data && !lengths_by_data && !one_key && !equal_keys;
+  const Positions alone = asks_alone ? sees_one_key(layer, visible) : Positions{};
   // `filled_by_data`: one key is certain. `one_key`: the results do not depend on scores.
   const auto operand_of = [at, &layer, rank, tokens, mask, columns, group, packed, seen_keys, cache](
                               std::size_t k, std::size_t j, const Box& y, bool filled_by_data,
@@ -138,7 +175,7 @@ namespace benanza::detail {
     if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
     if (x.size() == 5 && k < 2) return packed_heads(layer, x, y, seen_keys(y, filled_by_data), one_key);
     if (packed && k == 0) return packed_rows(layer, x, y, seen_keys(y, filled_by_data), one_key, filled_by_data);
-    if (one_key && k < 2) return {};
+    if (one_key && (k < 2 || k == mask)) return {};
     if (k == 0) {
       FollowedAxes axes(rank, whole_axis);
       for (std::size_t i = 0; i + 1 < rank; ++i) axes[i] = i;
@@ -171,16 +208,17 @@ namespace benanza::detail {
       result[x.size() - 2] = seen_keys(y, filled_by_data);  // no cache before them
     return {result};
   };
-  const auto operand = [operand_of, filled_by_data, lengths_by_data, one_key, batch = layer.q[0]](
-                           std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
-    if (!lengths_by_data || j > 0) return operand_of(k, j, y, filled_by_data, one_key);
+  const auto operand = [operand_of, filled_by_data, lengths_by_data, no_scores = one_key || equal_keys, alone, tokens,
+                        batch = layer.q[0]](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+    if (j == 0 && !alone.empty() && without(y[tokens], alone).empty()) return operand_of(k, j, y, false, true);
+    if (!lengths_by_data || j > 0) return operand_of(k, j, y, filled_by_data, no_scores);
     Box longest = y, others = y;
     const std::int64_t first = y[0].empty() ? 0 : y[0].runs().front().begin;
     if (y[0].count() > 1 && y[0].count() == batch) longest[0] = common(y[0], Positions::run(first, first + 1));
     else longest[0] = {};
     others[0] = without(y[0], longest[0]);
     std::vector<Box> boxes;
-    if (!longest[0].empty()) boxes = operand_of(k, j, longest, false, one_key);
+    if (!longest[0].empty()) boxes = operand_of(k, j, longest, false, no_scores);
     for (Box& box : operand_of(k, j, others, true, true)) boxes.push_back(std::move(box));
     return boxes;
   };
@@ -201,9 +239,10 @@ namespace benanza::detail {
   const double all_pairs = static_cast<double>(layer.q[0] * layer.q[1]) * layer.pairs();
   const double least = layer.arithmetic().flops - layer.saved_flops();
   const double of_scores = all_pairs > 0 ? least / all_pairs - 2 * static_cast<double>(columns) : 0.0;
-  const auto flops = [&layer, tokens, rank, visible, pairs_of, left, columns, one_key, of_scores](
-                         std::span<const Region> y, const Region&) {
+  const auto flops = [&layer, tokens, rank, visible, pairs_of, left, columns, one_key, equal_keys, alone, least,
+                      of_scores](std::span<const Region> y, const Region&) {
     if (one_key) return 0.0;
+    if (equal_keys) return sums_of_values(layer, y[0], tokens) / least;
     const bool bounded = layer.causal || layer.before >= 0 || layer.after >= 0 || visible;
     const auto measured = [&](const Region& region, bool scores) {
       return region.measure([&](std::size_t i, const Positions& p) -> double {
@@ -216,14 +255,16 @@ namespace benanza::detail {
         return pairs;
       });
     };
-    Region heads(y[0].dims());
+    Region heads(y[0].dims()), results(y[0].dims());
     for (Box box : y[0].certain()) {
+      if (!alone.empty() && without(box[tokens], alone).empty()) continue;
+      results.add(box);
       box.back() = channels_read(box.back(), columns, columns);
       heads.add(std::move(box));
     }
     const Region whole = Region::whole(y[0].dims());
     const double all = measured(whole, true) + measured(whole, false);
-    return all > 0 ? left * (measured(heads, true) + measured(y[0], false)) / all : 1.0;
+    return all > 0 ? left * (measured(heads, true) + measured(alone.empty() ? y[0] : results, false)) / all : 1.0;
   };
   return LiveRule{.operand = operand, .flops = flops};
 }

@@ -244,6 +244,34 @@ template <class IsWhole>
               }};
 }
 
+/// The rows of a softmax in which all scores but one are hidden: it gives 1, whatever that score is.
+[[nodiscard]] inline Positions rows_with_one_score(const SizedNode& at, std::size_t axis) {
+  constexpr std::int64_t most_rows = 1 << 20;
+  const KnownElements& x = at.known_x(0);
+  if (!x.band || x.outside > masked_score || x.band->column != axis || at.x(0)[x.band->row] > most_rows) return {};
+  std::vector<Positions::Run> runs;
+  for (std::int64_t row = 0; row < at.x(0)[x.band->row]; ++row) {
+    const std::int64_t first = std::max<std::int64_t>(0, row + x.band->band.least),
+                       end = std::min(at.x(0)[axis], row + x.band->band.most + 1);
+    if (end - first == 1) runs.push_back({row, row + 1});
+  }
+  return runs.size() <= Positions::most_runs ? Positions(std::move(runs)) : Positions{};
+}
+
+/// The same rule, but results that lie in some rows only need nothing.
+[[nodiscard]] inline LiveRule without_rows(LiveRule rule, std::size_t axis, const Positions& rows) {
+  rule.flops = [of_all = rule.flops, axis, rows](std::span<const Region> y, const Region& x) {
+    const auto boxes = y[0].boxes();
+    const bool none =
+        std::all_of(boxes.begin(), boxes.end(), [&](const Box& box) { return without(box[axis], rows).empty(); });
+    return none ? 0.0 : of_all(y, x);
+  };
+  rule.operand = [of_all = rule.operand, axis, rows](std::size_t k, std::size_t j, const Box& y) {
+    return without(y[axis], rows).empty() ? std::vector<Box>{} : of_all(k, j, y);
+  };
+  return rule;
+}
+
 [[nodiscard]] inline std::optional<LiveRule> normalization(const SizedNode& at) {
   if (const auto* softmax = std::get_if<op::Softmax>(&at.layer)) {  // equal numbers give 1 / n
     const bool flattens = at.node.opset < 13;
@@ -251,7 +279,11 @@ template <class IsWhole>
     if (softmax->x[1] == 1 || (axis && are_equal_along(at, *axis, flattens ? at.x(0).size() : *axis + 1)))
       return LiveRule{.operand = [](std::size_t, std::size_t, const Box&) { return std::vector<Box>{}; },
                       .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
-    return along_axis(at, flattens, 1.0 / 5);
+    auto rule = along_axis(at, flattens, 1.0 / 5);
+    if (const auto& band = at.known_x(0).band; rule && axis)
+      if (const Positions alone = rows_with_one_score(at, *axis); !alone.empty())
+        return without_rows(std::move(*rule), band->row, alone);
+    return rule;
   }
   if (const auto* norm = std::get_if<op::AxisNorm>(&at.layer)) {
     const bool hardmax = norm->fn == op::AxisNormFn::hardmax;
