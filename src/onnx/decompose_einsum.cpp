@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum of three and more tensors: products of two at a time, in the order with the fewest multiply-adds.
+// Einsum of three and more tensors: products of two at a time, in the order with the fewest multiply-adds. Axes that
+// only a constant has are summed before a request.
 #include "decompose.hpp"
 #include "parts.hpp"
 #include <benanza/detail/einsum_labels.hpp>
@@ -41,6 +42,13 @@ class Contraction {
     return true;
   }
 
+  /// Whether axes of a constant can be summed before a request.
+  [[nodiscard]] bool sums_any_ahead() const {
+    bool any = false;
+    for (std::size_t i = 0; i < count(); ++i) any = any || sums_ahead(i);
+    return any;
+  }
+
  private:
   struct Order {
     double multiply_adds = 0, elements = 0;
@@ -80,6 +88,13 @@ class Contraction {
     return true;
   }
 
+  [[nodiscard]] bool sums_ahead(std::size_t i) const {
+    const OperandSet set = OperandSet{1} << i;
+    const std::size_t kept = term_of(set).size();
+    return !executable_ && is_constant(set) && !is_constant((OperandSet{1} << count()) - 1) && kept > 0 &&
+           kept < terms_.operands[i].size();
+  }
+
   void find_order(OperandSet all) {
     std::vector<std::string> terms;
     for (OperandSet set = 0; set <= all; ++set) terms.push_back(term_of(set));
@@ -105,7 +120,7 @@ class Contraction {
   Factor product(OperandSet set) {
     if (std::has_single_bit(set)) {
       const auto i = static_cast<std::size_t>(std::countr_zero(set));
-      return {*node_.inputs[i], terms_.operands[i]};
+      return sums_ahead(i) ? summed(i) : Factor{*node_.inputs[i], terms_.operands[i]};
     }
     const OperandSet one = orders_[set].first, other = set & ~one;
     // The factor with the earlier operand comes first.
@@ -122,6 +137,17 @@ class Contraction {
       result.value = parts_.put("Einsum", {a.value, b.value}, std::move(dims),
                                 {{"equation", a.term + "," + b.term + "->" + result.term}}, type);
     }
+    return result;
+  }
+
+  /// A constant without the axes that no other operand and not the result has, and of repeated axes with the diagonal.
+  Factor summed(std::size_t i) {
+    const Value& x = graph_.input(node_, i);
+    Factor result{.term = term_of(OperandSet{1} << i)};
+    Integers dims;
+    for (const char label : result.term) dims.push_back(x.dims[terms_.operands[i].find(label)]);
+    const DataType type = x.type;
+    result.value = parts_.constant(std::move(dims), {}, type);
     return result;
   }
 
@@ -150,14 +176,17 @@ class Contraction {
 
 bool append_einsum_parts(Graph& graph, const Node& node, std::vector<Node>& nodes, bool executable) {
   if (!node.domain.empty() || node.op_type != "Einsum" || !node.has_output(0)) return false;
-  if (node.inputs.size() < 3 || node.inputs.size() > most_operands) return false;
+  if (node.inputs.size() < 2 || node.inputs.size() > most_operands) return false;
   std::vector<std::size_t> ranks;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (!node.has_input(i)) return false;
     ranks.push_back(graph.input(node, i).dims.size());
   }
   auto terms = detail::EinsumTerms::parse(node.attribute<std::string>("equation", ""), ranks);
-  return terms && Contraction(graph, node, std::move(*terms), executable).append_to(nodes);
+  if (!terms) return false;
+  Contraction contraction(graph, node, std::move(*terms), executable);
+  if (node.inputs.size() == 2 && !contraction.sums_any_ahead()) return false;
+  return contraction.append_to(nodes);
 }
 
 }  // namespace benanza::importer

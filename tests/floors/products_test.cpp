@@ -185,4 +185,20 @@ TEST_CASE("a gated product counts its gate, and no bias that it lacks", "[floors
   CHECK(fused == 2 * 2.0 * 16 * 64 * 128 + 16 * 128 * 2);
 }
 
+TEST_CASE("axes that only a constant of an Einsum has are summed before a request", "[floors]") {
+  const auto einsum = [](const std::string& equation, const std::string& x, const std::string& y,
+                         const std::vector<std::int64_t>& w) {
+    return benanza::testing::least_layers(
+        "(float[" + x + "] x) => (float" + y + " y) { y = Einsum<equation = \"" + equation + "\">(x, w) }",
+        {{"w", onnx::TensorProto::FLOAT, w}});
+  };
+  // 50 x 50 products with the sums.
+  check_least(einsum("de,dbe->", "50, 50", "", {50, 20, 50}), {2 * 2500, 2 * 2500 * 4, 4});
+  check_least(einsum("ij,jk->i", "50, 50", "[50]", {50, 30}), {2 * 2500, (2500 + 50) * 4, 50 * 4});
+  // Six sums of diagonals, each of which is a factor.
+  check_least(einsum("e,edd->e", "6", "[6]", {6, 3, 3}), {6, (6 + 6) * 4, 6 * 4});
+  // An axis of the request is summed during it; then there are six products.
+  check_least(einsum("ib,i->i", "6, 20", "[6]", {6}), {6 * 20 + 6, (6 * 20 + 6) * 4, 6 * 4});
+}
+
 }  // namespace products_and_sums
