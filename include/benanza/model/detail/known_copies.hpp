@@ -24,14 +24,16 @@
 
 namespace benanza::detail {
 
-/// Whether attention computes every position of an axis in the same way. True for batches and tokens, and for heads if
-/// they have an axis of their own. False if there is a cache: the rule does not say what each position needs of it.
+/// Whether attention computes every position of an axis in the same way. True for batches, for heads if they have an
+/// axis of their own, and for tokens, whose results are equal only if tokens of an operand are. False if there is a
+/// cache: the rule does not say what each position needs of it.
 [[nodiscard]] inline bool is_alike_attention(const SizedNode& at, std::size_t axis) {
   const bool described = at.node.domain.empty() || at.node.op_type == "MultiHeadAttention";
   if (!std::holds_alternative<op::Attention>(at.layer) || !described) return false;
   for (std::size_t k = 4; k < at.node.inputs.size(); ++k)
     if (at.node.inputs[k]) return false;
-  return axis + 1 < at.y().size();
+  if (axis + 2 != at.y().size()) return axis + 2 < at.y().size();
+  return at.known_x(0).copies_along(axis) || at.known_x(1).copies_along(axis) || at.known_x(2).copies_along(axis);
 }
 
 /// Whether a result at one position of an axis follows only from what it needs at that position, in the same way
