@@ -125,7 +125,7 @@ namespace benanza::detail {
   Box box = whole_box(at.y());
   for (std::size_t i = 0; i < box.size(); ++i)
     if ((*independent)[i]) box[i] = dy[i];
-  return box;
+  return box == whole_box(at.y()) ? std::nullopt : std::optional(box);
 }
 
 /// Where a result may differ from 0: within the operand of a Pad, and in what is computed from it element by element.
@@ -207,7 +207,7 @@ namespace benanza::detail {
       if (!x || at.x(k) != y) return std::nullopt;
       for (std::size_t i = 0; i < box.size(); ++i) box[i] = unite(box[i], (*x)[i]);
     }
-    return box;
+    return box == whole_box(y) ? std::nullopt : std::optional(box);
   }
   const auto x = x_of(0);
   if (!x) return std::nullopt;
