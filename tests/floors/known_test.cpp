@@ -276,6 +276,12 @@ TEST_CASE("zeros of a triangle are not multiplied", "[floors]") {
                      {{"t", 64, 64, [](auto r, auto c) { return c > r ? 0.0F : static_cast<float>(r * 64 + c + 1); }}});
     check_known(model, 2 * 16 * half, half * 4 + 64 * 16 * 4);
   }
+  SECTION("zeros of a triangle may have a sign") {
+    const auto model = known_layers(
+        "(float[64, 16] z) => (float[64, 16] y) { y = MatMul(t, z) }",
+        {{"t", 64, 64, [](auto r, auto c) { return c > r ? -0.0F : static_cast<float>(r * 64 + c + 1); }}});
+    check_known(model, 2 * 16 * half, half * 4 + 64 * 16 * 4);
+  }
   SECTION("a diagonal of the file") {
     const auto model =
         known_layers("(float[64, 16] z) => (float[64, 16] y) { y = MatMul(t, z) }",
