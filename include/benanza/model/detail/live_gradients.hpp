@@ -72,7 +72,7 @@ namespace benanza::detail {
   if (!axis || at.y().size() + rank != at.x(0).size() + 1) return std::nullopt;
   const std::vector<std::int64_t> places = places_along(at, at.y()[*axis]);
   return LiveRule{.operand =
-                      [at, places, rank, first = *axis](std::size_t k, std::size_t, const Box& y) {
+                      [at, places, first = *axis](std::size_t k, std::size_t, const Box& y) {
                         if (k > 0) return only(whole_box(at.x(k)));
                         std::vector<Positions::Run> named;
                         for (std::size_t n = 0; n < places.size(); ++n)
