@@ -110,6 +110,7 @@ class Builder {
   [[nodiscard]] Types rule_types(const Step& step);
   [[nodiscard]] Types inferred_types(Step& step);
   [[nodiscard]] std::optional<onnx::TypeProto> declared_type(const Step& step, const std::string& name);
+  [[nodiscard]] static std::string unknown_cause(const Step& step);
   [[nodiscard]] Value settled(Step& step, const std::string& name, onnx::TypeProto& type);
   void define(Step& step, Types types);
   /// `type`: null for a tensor.

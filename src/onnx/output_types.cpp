@@ -5,6 +5,7 @@
 #include "guard.hpp"
 #include "infer.hpp"
 #include "proto.hpp"
+#include "scan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -159,6 +160,19 @@ std::optional<onnx::TypeProto> Builder::declared_type(const Step& step, const st
   return type;
 }
 
+/// What the unknown shape of a result depends on: data, or a small constant of integers that is not known, as its
+/// external data cannot be read.
+std::string Builder::unknown_cause(const Step& step) {
+  for (const auto& input : step.inputs) {
+    if (!input) continue;
+    const Value& value = step.scope.frame.graph.values[*input];
+    if (value.constant && !value.literal && !is_float(value.type) && value.elements() <= kept_integers)
+      return "it depends on the constant '" + value.name +
+             "', whose numbers cannot be read (external data has to lie beside the model)";
+  }
+  return "it depends on data";
+}
+
 /// The value that an output becomes. A size that stays unknown is an error, unless it depends on data. It is then the
 /// least possible size, 0.
 Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& type) {
@@ -190,14 +204,14 @@ Value Builder::settled(Step& step, const std::string& name, onnx::TypeProto& typ
     return value;
   }
   if (!type.tensor_type().has_shape())
-    throw InputError("the shape of its output '" + name + "' is not known, not even its rank: it depends on data");
+    throw InputError("the shape of its output '" + name + "' is not known, not even its rank: " + unknown_cause(step));
   auto& shape = *type.mutable_tensor_type()->mutable_shape();
   for (int i = 0; i < shape.dim_size(); ++i) {
     auto& dim = *shape.mutable_dim(i);
     if (!dim.has_dim_value()) {
       if (!may_guess)
         throw InputError("dimension " + std::to_string(i) + " of its output '" + name +
-                         "' is not known: it depends on data");
+                         "' is not known: " + unknown_cause(step));
       dim.set_dim_value(0);
       value.data_dependent = value.unknown_size = true;
     }

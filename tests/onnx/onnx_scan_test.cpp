@@ -201,6 +201,20 @@ TEST_CASE("External data is read like that of the file: a shape, and a triangle"
   CHECK(value_named(graph, "t").banded->band.most == 0);
 }
 
+TEST_CASE("A shape in external data that is not there is named", "[onnx]") {
+  auto model = parse_model("g (float[2,6] x) => (float[N,M] y) { y = Reshape(x, shape) }");
+  auto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("shape");
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(2);
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto& entry = *tensor.add_external_data();
+  entry.set_key("location");
+  entry.set_value("absent.data");
+  CHECK_THAT(message_of<InputError>([&] { (void)import_model(model); }),
+             Catch::Contains("the constant 'shape', whose numbers cannot be read (external data"));
+}
+
 TEST_CASE("An initializer is a constant, whether or not it is also an input", "[onnx]") {
   const std::string also = GENERATE("", ", float[64,64] w");  // IR version 3 demands the input; real files leave it out
   auto model = parse_model("g (float[1,64] x" + also + ") => (float[1,64] y) { y = MatMul(x, w) }",
