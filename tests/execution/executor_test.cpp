@@ -76,15 +76,24 @@ TEST_CASE("A cubic GridSample clamps each cell to the border, as PyTorch and ONN
   CHECK(y.at(0) == Approx(-0.09375 * 4 + (0.59375 + 0.59375 - 0.09375) * 8));
 }
 
-TEST_CASE("The magnitude and the negative of the least integer wrap around") {
-  // As NumPy and ONNX Runtime 1.32 compute them: -(-128) does not fit into 8 bits.
-  const Inputs x{{"x", Tensor::of(DataType::i8, {3}, Values{-128, -5, 7})}};
-  const std::string model =
-      "m (int8[3] x) => (int8[3] n, int8[3] a, int8[3] s) "
-      "{ n = Neg(x) a = Abs(x) s = Mul(x, x) }";
-  CHECK(run_text(model, x, "n") == Values{-128, 5, -7});
-  CHECK(run_text(model, x, "a") == Values{-128, 5, 7});
-  CHECK(run_text(model, x, "s") == Values{0, 25, 49});
+TEST_CASE("The magnitude, the negative and the square of 8-bit integers wrap around") {
+  // As NumPy and ONNX Runtime 1.32 compute them: -(-128) and 16 * 16 do not fit into 8 bits.
+  const auto size = static_cast<std::size_t>(GENERATE(3, 256));
+  const auto run = [&](const std::string& type, const std::string& node, DataType as, Values x) {
+    x.resize(size);
+    Executor executor =
+        Executor::load(testing::import_text("m (" + type + "[" + std::to_string(size) + "] x) => (" + type + "[" +
+                                                std::to_string(size) + "] y) { y = " + node + " }",
+                                            {.executable = true}),
+                       {.backends = usable_backends()});
+    Values y = executor.run({{"x", Tensor::of(as, {static_cast<std::int64_t>(size)}, x)}}).outputs.at("y").values();
+    y.resize(3);
+    return y;
+  };
+  CHECK(run("int8", "Neg(x)", DataType::i8, {-128, -5, 7}) == Values{-128, 5, -7});
+  CHECK(run("int8", "Abs(x)", DataType::i8, {-128, -5, 7}) == Values{-128, 5, 7});
+  CHECK(run("int8", "Mul(x, x)", DataType::i8, {-128, -5, 12}) == Values{0, 25, -112});
+  CHECK(run("uint8", "Mul(x, x)", DataType::u8, {255, 16, 15}) == Values{1, 0, 225});
 }
 
 TEST_CASE("constant operands of a product that lie transposed are exchanged") {

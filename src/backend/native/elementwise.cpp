@@ -43,6 +43,12 @@ Unsupported no_kernel(std::string_view kind, ElementwiseFn fn, DataType type) {
 
 namespace {
 
+/// Whether ONNX defines the function on integers, which wrap around.
+bool is_of_integers(ElementwiseFn fn) {
+  using enum ElementwiseFn;
+  return fn == ElementwiseFn::abs || fn == neg || fn == sign || fn == square;
+}
+
 /// A function of an 8-bit tensor as a table of its 256 values: computed in f32 when a plan is made, then only looked
 /// up. Empty if a step has another operand or no kernel.
 std::optional<std::vector<std::uint8_t>> table_of(const op::Unary& op, const Kernels& kernels) {
@@ -54,6 +60,7 @@ std::optional<std::vector<std::uint8_t>> table_of(const op::Unary& op, const Ker
     codes[i] = static_cast<std::uint8_t>(i);
     values[i] = static_cast<float>(load(codes.data(), op.type, static_cast<Index>(i)));
   }
+  bool wraps = true;
   for (const auto& step : steps) {
     if (is_binary(step.fn) || is_predicate(step.fn)) return std::nullopt;
     const UnaryKernel kernel =
@@ -62,6 +69,12 @@ std::optional<std::vector<std::uint8_t>> table_of(const op::Unary& op, const Ker
     kernel(values.data(), results.data(), static_cast<Index>(values.size()), static_cast<float>(step.alpha),
            static_cast<float>(step.beta));
     values.swap(results);
+    wraps = wraps && is_of_integers(step.fn);
+    if (wraps)
+      for (float& value : values) {
+        const auto code = static_cast<std::uint8_t>(static_cast<std::int64_t>(value));
+        value = static_cast<float>(load(&code, op.type, 0));
+      }
   }
   for (std::size_t i = 0; i < table.size(); ++i)
     store(table.data(), op.type, static_cast<Index>(i), static_cast<double>(values[i]));

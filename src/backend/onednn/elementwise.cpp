@@ -59,7 +59,7 @@ void add_plans(const op::Unary& op, Candidates& candidates) {
   const auto function = eltwise(op.fn, op.alpha, op.beta);
   const auto name = std::string(enum_names(op.fn)[static_cast<std::size_t>(op.fn)]);
   using enum ElementwiseFn;
-  if (op.type == DataType::i8 && (op.fn == abs || op.fn == neg || op.fn == square))
+  if (is_8_bit(op.type) && (op.fn == abs || op.fn == neg || op.fn == square))
     return candidates.refuse("oneDNN " + Library::version() + " has no " + name + " of integers that wraps around");
   if (op.post.empty() && function) {
     dnnl::eltwise_forward::primitive_desc first(candidates.engine(), dnnl::prop_kind::forward_inference,
