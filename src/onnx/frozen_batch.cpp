@@ -177,17 +177,13 @@ void Builder::adapt_constants(Step& step) {
     dims[*axis] = x[*axis];
     return repeat_constant(step, 1, dims);
   }
-  // A mask that is drawn for each image of the batch, such as that of stochastic depth.
+  // A mask that has one number for each image of the batch, such as that of stochastic depth. Other tensors that are
+  // drawn may be weights.
   if (step.op.facts->is(Trait::random)) {
     const std::int64_t old = *binding_.old_batch;
-    if (old < 2) return;  // a size of 1 fits every batch
-    if (auto shape = step.node.attribute<Dims>("shape", {}); !shape.empty() && shape[0] == old) {
-      shape[0] = binding_.batch;
-      step.node.attributes["shape"] = std::move(shape);
-    }
-    if (step.inputs.size() != 1 || !step.inputs[0] || !values[*step.inputs[0]].constant) return;
+    if (old < 2 || step.inputs.size() != 1 || !step.inputs[0] || !values[*step.inputs[0]].constant) return;
     Dims dims = values[*step.inputs[0]].dims;
-    if (dims.empty() || dims[0] != old) return;
+    if (dims.size() < 2 || dims[0] != old || element_count(dims) != old) return;
     dims[0] = binding_.batch;
     return resize_constant(step, 0, std::move(dims));
   }

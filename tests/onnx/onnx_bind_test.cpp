@@ -135,6 +135,15 @@ TEST_CASE("What is drawn for each image of a frozen batch follows another batch"
   CHECK(value_named(graph, "y").dims == Dims{batch, 6, 4});
 }
 
+TEST_CASE("Weights that are drawn do not follow the batch, whatever their first size is", "[onnx]") {
+  const Graph graph = import_text(
+      "g (float[4, 4] x) => (float[4, 3] y) <float[4, 3] like = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}> "
+      "{ w = RandomNormalLike(like) y = MatMul(x, w) }",
+      {.batch = 2});
+  CHECK(value_named(graph, "w").dims == Dims{4, 3});
+  CHECK(value_named(graph, "y").dims == Dims{2, 3});
+}
+
 TEST_CASE("Positions and lengths of a frozen batch are repeated for another batch", "[onnx]") {
   const Graph rows = import_text(
       "g (float[1, 6, 4] x) => (float[1, 4] y) <int64[1, 1] i = {2}> { y = GatherND <batch_dims = 1> (x, i) }",
