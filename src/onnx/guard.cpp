@@ -96,7 +96,7 @@ void check_range(std::span<const Value* const> inputs) {
   };
   const auto start = number(0), limit = number(1), delta = number(2);
   if (!start || !limit || !delta) return;
-  const double most = inputs[0]->type == DataType::i32 ? 0x1p31 : 0x1p62, steps = (*limit - *start) / *delta;
+  const double most = inputs[0]->type == DataType::i32 ? 0x1p31 : 0x1p63, steps = (*limit - *start) / *delta;
   if (!(std::abs(*limit - *start) < most) || !(std::abs(steps) < 0x1p62))
     throw InputError("start, limit and delta give no number of elements");
 }

@@ -222,7 +222,7 @@ class Scanner {
   static bool wanted(const TensorFacts& facts, std::int64_t elements, std::size_t bytes, bool keeps_all,
                      std::int64_t count) {
     const auto type = facts.known_type();
-    if (!type || (facts.external && facts.numbers.empty())) return false;
+    if (!type || (facts.external && facts.numbers.empty() && elements > 0)) return false;
     const auto most = [&](std::int64_t kept) {
       return std::max({kept, count, keeps_all ? static_cast<std::int64_t>(bytes) : 0});
     };

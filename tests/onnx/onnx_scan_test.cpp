@@ -201,6 +201,20 @@ TEST_CASE("External data is read like that of the file: a shape, and a triangle"
   CHECK(value_named(graph, "t").banded->band.most == 0);
 }
 
+TEST_CASE("No numbers in external data are read without the file", "[onnx]") {
+  auto model = parse_model("g (float[2,6] x) => (float[N,M] y) { y = ReduceSum <noop_with_empty_axes = 1> (x, axes) }");
+  auto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("axes");
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(0);
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto& entry = *tensor.add_external_data();
+  entry.set_key("location");
+  entry.set_value("absent.data");
+  const Graph graph = import_model(model);
+  CHECK(graph.value(graph.outputs.at(0)).dims == Dims{2, 6});
+}
+
 TEST_CASE("A shape in external data that is not there is named", "[onnx]") {
   auto model = parse_model("g (float[2,6] x) => (float[N,M] y) { y = Reshape(x, shape) }");
   auto& tensor = *model.mutable_graph()->add_initializer();
