@@ -49,7 +49,7 @@ inline constexpr std::int64_t kept_floats = 64;
 /// The serialized model without payloads, documentation, training information, and metadata other than the size of
 /// images. With places, an attribute other than the value of a Constant keeps its numbers, however many. Throws
 /// InputError on bytes that are not a protobuf message, on negative or overflowing dimensions, on bodies nested too
-/// deeply and on external data outside its folder. External data of `model`, the path of the file, is read like that of
+/// deeply and on external data outside its folder. External data of `model`, the path of the file, is read like data in
 /// the file; what cannot be read is dropped.
 [[nodiscard]] std::string drop_payloads(std::string_view file, bool with_places = false,
                                         std::optional<std::filesystem::path> model = {});

@@ -67,7 +67,8 @@ Inputs random_inputs(const Executor& executor) {
 }  // namespace
 
 TEST_CASE("A cubic GridSample clamps each cell to the border, as PyTorch and ONNX Runtime do") {
-  // Half a cell behind the last one: 8 twice and four at Keys' weights -0.09375, 0.59375, 0.59375, -0.09375.
+  // The position is half a cell beyond the last cell, so that Keys' weights are -0.09375, 0.59375, 0.59375, -0.09375.
+  // The first is that of the cell with 4. The others are those of the last cell, which has 8.
   const Inputs x{{"x", floats({1, 1, 1, 4}, {1, 2, 4, 8})}, {"g", floats({1, 1, 1, 2}, {1, 0})}};
   const Values y = run_text(
       "m (float[1,1,1,4] x, float[1,1,1,2] g) => (float[1,1,1,1] y) "

@@ -124,7 +124,7 @@ TEST_CASE("A frozen batch is rewritten in Reshape, Expand, Concat and Slice", "[
   CHECK(value_named(import_text(text, {.batch = 3}), "y").dims == y);
 }
 
-TEST_CASE("What is drawn for each image of a frozen batch follows another batch", "[onnx]") {
+TEST_CASE("A mask that is drawn for each image of a frozen batch follows another batch", "[onnx]") {
   const std::int64_t batch = GENERATE(1, 2, 5);
   // The mask of stochastic depth, as torchvision draws it: one number for each of two images.
   const Graph graph = import_text(

@@ -147,7 +147,7 @@ TEST_CASE("A triangle is seen in whichever field its numbers are", "[onnx]") {
   CHECK(t.banded->outside == 0);
 }
 
-TEST_CASE("Outside of a band, zeros may have a sign: NumPy's mask times weights gives them", "[onnx]") {
+TEST_CASE("The zeros around a band may be negative, as those of a mask times weights in NumPy", "[onnx]") {
   constexpr int size = 32;
   std::string raw;
   for (int i = 0; i < size; ++i)
@@ -201,7 +201,7 @@ TEST_CASE("External data is read like that of the file: a shape, and a triangle"
   CHECK(value_named(graph, "t").banded->band.most == 0);
 }
 
-TEST_CASE("No numbers in external data are read without the file", "[onnx]") {
+TEST_CASE("A tensor of no elements needs no file of external data", "[onnx]") {
   auto model = parse_model("g (float[2,6] x) => (float[N,M] y) { y = ReduceSum <noop_with_empty_axes = 1> (x, axes) }");
   auto& tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name("axes");
