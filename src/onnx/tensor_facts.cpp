@@ -79,7 +79,8 @@ TensorFacts TensorReader::facts_and_numbers(std::string_view message) const {
     if (place.length.value_or(size) == size) found.numbers = external_.bytes(place, size);
   } else if (found.other_bytes == 0) {
     if (found.raw_bytes == size && found.raw.size() == size) found.numbers = found.raw;
-  } else if (found.raw_bytes == 0 && bits(*type) % 8 == 0 && static_cast<std::size_t>(elements) <= found.other_bytes) {
+  } else if (const int width = bits(*type); found.raw_bytes == 0 && width % 8 == 0 && width <= 64 &&
+                                            static_cast<std::size_t>(elements) <= found.other_bytes) {
     read_typed_fields(found, message, *type, size);
   }
   return found;
