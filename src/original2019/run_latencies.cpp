@@ -59,7 +59,8 @@ void add_printed_tables(const ProfileFolder& folder, Data& data, std::vector<std
       Seconds sum{};
       for (const auto& row : table.rows.printed) sum += row.time;
       const Seconds total = table.rows.printed_total.value_or(sum);
-      constexpr double least = 1e-3;  // of the sum: with anything in parallel, the path is shorter by more
+      // A total that is lower than the sum by more than this share is that of layers that run in parallel.
+      constexpr double least = 1e-3;
       table.is = {.device = device,
                   .model = run.model,
                   .batch = run.batch,

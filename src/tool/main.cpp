@@ -38,7 +38,7 @@ std::vector<std::string> reversed_arguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Of each command: an empty value, as of a shell variable that is not set, is never meant.
+/// Makes every option of every command refuse an empty value. A shell variable that is not set gives one by mistake.
 void refuse_empty_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options({}))
     if (option->get_items_expected_max() > 0)

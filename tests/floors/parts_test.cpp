@@ -117,7 +117,8 @@ TEST_CASE("only sums at places that are read count", "[floors]") {
   const std::string slices = ") => (float[1, 64] y) <int64[3, 1] i = {1, -1, 1}, ";
   CHECK(flops(slices, "ScatterND<reduction = \"add\">", "0", "1") == 64);
   CHECK(flops(slices, "ScatterND<reduction = \"add\">", "1", "2") == Approx(updates + sums + 64));
-  const std::string elements = ") => (float[1, 64] y) <int64[3, 2] i = {1, 0, 1, 1, 1, 1}, ";  // of two columns
+  // Each row of updates has two elements. Five of the six go to row 1, one to row 0.
+  const std::string elements = ") => (float[1, 64] y) <int64[3, 2] i = {1, 0, 1, 1, 1, 1}, ";
   CHECK(flops(elements, "ScatterElements<reduction = \"max\">", "0", "1") == Approx(2 * 64 + 1 + 64));
   CHECK(flops(elements, "ScatterElements<reduction = \"max\">", "1", "2") == Approx(5 * 2 * 64 + 5 + 64));
   // Data may name any row.

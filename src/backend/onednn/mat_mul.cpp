@@ -76,7 +76,7 @@ void add_plans(const op::MatMul& op, Candidates& candidates) {
   if (!op.b_constant || op.trans_a || y.size() != 2) return;
   const Dims w{b[1], b[0]};
   const Desc plain_w = transposed(w, b_type);
-  // Of w, whose rows are the columns of b.
+  // Row i of w is column i of b, so w has one scale for each row.
   const QuantizationScales by_row(op, op.n(), 1, candidates.numbers());
   for (const bool chosen : {true, false}) {
     for (const PostOps& post_ops : ways) {
