@@ -92,14 +92,19 @@ Builder::Types Builder::rule_types(const Step& step) {
     if (const auto element = element_type(type); attribute.has_t() && element)
       arguments.tensors[attribute.name()] = *element;
   }
-  for (const auto& name : step.proto.output()) {
-    auto& dims = arguments.declared.emplace_back();
-    const auto type = name.empty() ? std::nullopt : declared_type(step, name);
-    if (!type || !type->has_tensor_type()) continue;
-    for (const auto& dim : type->tensor_type().shape().dim())
-      dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-    if (std::find(dims.begin(), dims.end(), -1) != dims.end()) dims.clear();
-  }
+  arguments.declared = [&](std::size_t i) -> Dims {
+    const auto& names = step.proto.output();
+    const auto output = static_cast<int>(i);
+    if (output >= names.size() || names[output].empty()) return {};
+    const auto type = declared_type(step, names[output]);
+    if (!type || !type->has_tensor_type()) return {};
+    Dims dims;
+    for (const auto& dim : type->tensor_type().shape().dim()) {
+      if (!dim.has_dim_value()) return {};
+      dims.push_back(dim.dim_value());
+    }
+    return dims;
+  };
   Types types;
   for (const auto& result : step.op.rule(arguments)) {
     onnx::TypeProto& type = types.emplace_back();

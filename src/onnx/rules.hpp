@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Benanza's own shape rules. They are for the operators of com.microsoft, which the ONNX library does not have, and for
-// those of ONNX for which it has no rule, or none that binds a frozen batch (Reshape, Expand: rebatch.hpp).
+// those of ONNX for which it has no rule, one that checks less or takes longer (Gemm, MatMul), or none that binds a
+// frozen batch (Reshape, Expand: rebatch.hpp).
 #pragma once
 
 #include <benanza/model/graph.hpp>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -23,9 +25,9 @@ struct TypedShape {
 struct RuleArguments {
   const Node& node;
   std::span<const Value* const> inputs;
-  std::int64_t channel_block = 1;                     ///< channels in blocks are padded to a multiple of it
-  std::map<std::string_view, DataType> tensors{};     ///< element types of the attributes that are tensors
-  std::vector<std::vector<std::int64_t>> declared{};  ///< declared dimensions of each output; empty if incomplete
+  std::int64_t channel_block = 1;                  ///< channels in blocks are padded to a multiple of it
+  std::map<std::string_view, DataType> tensors{};  ///< element types of the attributes that are tensors
+  std::function<std::vector<std::int64_t>(std::size_t)> declared{};  ///< dimensions of an output; empty if incomplete
 
   [[nodiscard]] bool has(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
   /// Input `i`; throws InputError if it is left out.

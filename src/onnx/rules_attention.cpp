@@ -100,7 +100,8 @@ RuleResult group_query_attention(const RuleArguments& a) {
     const std::int64_t before = of_rank(a, 3, 4)[2];
     // If the old and the new cache share a buffer, it keeps its size, which the file declares. How much of it is used
     // depends on data.
-    const bool shared = a.declared.size() > 1 && a.declared[1].size() == 4 && a.declared[1][2] == before;
+    const Ints declared = a.declared(1);
+    const bool shared = declared.size() == 4 && declared[2] == before;
     tokens = sparse ? before : std::max(before, known_int(a, 6).value_or(shared ? before : before + tokens));
   }
   const DataType cache = a.has(3) ? a.in(3).type : type;

@@ -48,6 +48,10 @@ RuleResult gemm(const RuleArguments& a) {
   return y;
 }
 
+RuleResult matmul(const RuleArguments& a) {
+  return {TypedShape{a.in(0).type, product_shape(a.in(0).dims, a.in(1).dims)}};
+}
+
 // A, a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, y_zero_point. Without y_zero_point the result is
 // float, even if it is divided by y_scale.
 RuleResult q_gemm(const RuleArguments& a) {
@@ -110,7 +114,8 @@ RuleResult distances(const RuleArguments& a) {
 }
 
 constexpr RuleEntry product_table[] = {
-    {"Gemm", gemm},  // the library does not check its inner sizes
+    {"Gemm", gemm},      // the library does not check its inner sizes
+    {"MatMul", matmul},  // the library's rule takes several times as long
     {"com.microsoft.CDist", distances},
     {"com.microsoft.DynamicQuantizeMatMul", matmul_to_float<2>},
     {"com.microsoft.FusedGemm", gemm},
