@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <new>
 #include <optional>
+#include <string>
+#include <sys/resource.h>
 #include <utility>
 
 namespace benanza::bench {
@@ -49,7 +51,8 @@ int serve_worker(const std::filesystem::path& folder, Backends all, const MakeFi
     supervised.emplace(folder);
     Request request = read_request(folder);
     if (request.measures) {
-      const Run run = measure_request(*supervised, std::move(request), all, make_filter, interrupt.stop_token());
+      Run run = measure_request(*supervised, std::move(request), all, make_filter, interrupt.stop_token());
+      if (const int nice = getpriority(PRIO_PROCESS, 0); nice != 0) run.machine.state["nice"] = std::to_string(nice);
       write_run(run, run_of(folder));
     } else {
       write_surroundings(surroundings_of(all, request.backends), folder);

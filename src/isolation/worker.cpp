@@ -2,6 +2,7 @@
 #include "worker.hpp"
 
 #include "child_process.hpp"
+#include "raised_priority.hpp"
 #include "request.hpp"
 #include "shared_state.hpp"
 #include "surroundings.hpp"
@@ -236,6 +237,7 @@ Run Worker::measure(std::span<const Wanted> wanted, std::span<const std::string>
                               .earlier = options.earlier,
                               .metrics = options.metrics}};
   const TemporaryFolder folder;
+  const RaisedPriority priority;
   run_children(std::move(request), folder.path(), command_, options_, options);
   Run run = read_run(run_of(folder.path()));
   run.file.clear();

@@ -47,7 +47,7 @@ struct Machine {
   std::string
       settings{};  ///< environment variables that change kernels (plan/kernel_settings.hpp); empty: none was set
   std::map<std::string, std::string>
-      state{};  ///< clocks, power, modes ... of an accelerator; recorded, but not part of the identity
+      state{};  ///< an accelerator's clocks, power, modes ..., `nice`; recorded, not part of the identity
 
   /// Calls run on an accelerator that one thread of the processor drives.
   [[nodiscard]] bool is_device() const { return !driver.empty(); }
