@@ -60,7 +60,7 @@ Undisturbed undisturbed(const std::vector<Sample>& samples, const Sampler& sampl
     if (sampler.quiet(sample) || lost(sample) > std::max(little, least)) continue;
     const Seconds time = time_by(method, sample);
     const int threads = sample.before.kind->second;
-    const bool is_known = lost(sample) <= much;
+    const bool is_known = threads == 1 || lost(sample) <= much;  // one thread took its processor time
     result.estimates.push_back((is_known ? time - sample.lost.longest : time).value);
     result.at_most.push_back((is_known ? time - sample.lost.all / static_cast<double>(threads) : time).value);
     result.at_least.push_back(std::max(Seconds{}, time - sample.lost.all).value / sampler.slowdown(sample));

@@ -9,6 +9,7 @@
 #include <benanza/results/results.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,11 +32,18 @@ class QuietTimes {
 
   /// That of the quietest rounds of any session for the row's layer in its cache state with the same number of threads,
   /// or its own if that is lower or no session has such rounds. It may be as low as disturbed rows with more threads
-  /// take at least: a neighbour slows down several threads more than one, so the selection may be wrong.
+  /// take at least, in any cache state: a neighbour slows down several threads more than one, so the selection may be
+  /// wrong. If no sample of several threads counts, the time is known only to lie in the interval: it is taken as the
+  /// geometric mean of both ends.
   [[nodiscard]] QuietTime of(const Measurement& row) const;
 
  private:
   using Place = std::tuple<std::string, CacheState, int>;  // a layer's signature, its cache state, threads
+  /// Rows with several threads beside a neighbour.
+  struct Disturbed {
+    Seconds at_least{};     ///< of the fastest
+    bool is_timed = false;  ///< samples of some row count
+  };
 
   void add_rounds(const Measurement& row);
   /// What a call took at least by the row's own samples, with launches.
@@ -45,7 +53,7 @@ class QuietTimes {
   std::map<Place, QuietTime> by_rounds_{};
   std::map<Place, Seconds> single_{};  ///< the least time with one thread
   std::set<const Measurement*> crowded_{};
-  std::map<Place, Seconds> disturbed_{};  ///< what disturbed rows with several threads take at least
+  std::map<std::pair<std::string, int>, Disturbed> disturbed_{};  ///< by a layer's signature and threads
   double spread_ = 1;
 };
 
@@ -66,8 +74,9 @@ inline QuietTimes::QuietTimes(const ResultDatabase& results, const RowFilter& co
     }
   for (const auto* row : disturbed) {
     const Seconds least = own_time(*row).at_least;
-    const auto [at, is_first] = disturbed_.try_emplace({row->signature, row->cache, row->threads}, least);
-    if (!is_first) at->second = std::min(at->second, least);
+    Disturbed& at = disturbed_.try_emplace({row->signature, row->threads}, Disturbed{least}).first->second;
+    at.at_least = std::min(at.at_least, least);
+    at.is_timed = at.is_timed || !row->contended;
   }
 }
 
@@ -109,13 +118,21 @@ inline QuietTime QuietTimes::own_time(const Measurement& row) const {
 inline QuietTime QuietTimes::of(const Measurement& row) const {
   const QuietTime own = own_time(row);
   const auto found = by_rounds_.find({row.signature, row.cache, row.threads});
-  QuietTime result = found == by_rounds_.end() || own.p10 < found->second.p10 ? own : found->second;
-  const auto is_of_layer = [&row](const Place& place) {
-    return std::get<0>(place) == row.signature && std::get<CacheState>(place) == row.cache;
-  };
-  for (auto more = disturbed_.upper_bound({row.signature, row.cache, row.threads});
-       more != disturbed_.end() && is_of_layer(more->first); ++more)
-    result.at_least = std::min(result.at_least, more->second);
+  const bool is_own = found == by_rounds_.end() || own.p10 < found->second.p10;
+  QuietTime result = is_own ? own : found->second;
+  // A thread that lost more than half of a sample does not tell what the call takes.
+  bool is_known = !is_own || !row.contended || row.threads == 1 || own.at_most > own.p10;
+  for (auto more = disturbed_.upper_bound({row.signature, row.threads});
+       more != disturbed_.end() && more->first.first == row.signature; ++more) {
+    if (more->second.at_least >= result.at_least) continue;
+    result.at_least = more->second.at_least;
+    is_known = is_known && more->second.is_timed;
+  }
+  if (is_known || result.at_least.value <= 0) return result;
+  result.at_most = std::max(result.at_most, result.p10);
+  const double share = std::sqrt(result.at_least / result.p10);
+  result.p10 = result.p10 * share;
+  result.median = result.median * share;
   return result;
 }
 
