@@ -191,10 +191,11 @@ Builder::Operator Builder::find_operator(const std::string& domain, const std::s
   const auto [found, added] = operators_.try_emplace(domain + ":" + op_type + ":" + std::to_string(opset));
   if (added) {
     const auto* schema = onnx::OpSchemaRegistry::Schema(op_type, opset, domain);
-    Rule rule = find_rule(domain, op_type);
-    const bool is_open = schema == nullptr || !schema->has_type_and_shape_inference_function();
-    if (rule == nullptr && is_open) rule = find_gap_rule(domain, op_type);
-    found->second = {.schema = schema, .rule = rule, .facts = &facts_of(domain, op_type)};
+    const OperatorFacts& facts = facts_of(domain, op_type);
+    const bool is_absent = schema == nullptr || !schema->has_type_and_shape_inference_function();
+    Rule rule = function_of(facts.shape);
+    if (rule == nullptr && is_absent) rule = function_of(facts.absent_shape);
+    found->second = {.schema = schema, .rule = rule, .facts = &facts};
   }
   return found->second;
 }

@@ -125,9 +125,11 @@ class AddedNodes {
  private:
   [[nodiscard]] bool is_added(const std::string& type) {
     const auto [known, is_new] = known_.try_emplace(type, false);
-    if (is_new)
+    if (is_new) {
+      const OperatorFacts& facts = facts_of("", type);
       known->second = onnx::OpSchemaRegistry::Schema(type, opset_, "") == nullptr &&
-                      (find_gap_rule("", type) != nullptr || find_rule("", type) != nullptr);
+                      (function_of(facts.absent_shape) != nullptr || function_of(facts.shape) != nullptr);
+    }
     return known->second;
   }
   int opset_;

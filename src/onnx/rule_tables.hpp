@@ -12,8 +12,8 @@
 namespace benanza::importer {
 
 struct RuleEntry {
-  std::string_view op_type;  ///< prefixed with its domain unless that is ai.onnx
-  Rule rule;
+  ShapeRule rule;
+  Rule function;
 };
 using RuleTable = std::span<const RuleEntry>;
 
@@ -27,8 +27,7 @@ using RuleTable = std::span<const RuleEntry>;
 [[nodiscard]] RuleTable training_rules();
 [[nodiscard]] RuleTable window_rules();
 
-/// Used only if the library has no rule in the operator set of the file.
-[[nodiscard]] RuleTable gap_rules();
+[[nodiscard]] RuleTable old_rules();
 
 using Ints = std::vector<std::int64_t>;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lookup in all families, and functions that every rule uses.
+// The functions of all rules, and functions that every rule uses.
 #include "rule_tables.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace benanza::importer {
 
@@ -25,29 +26,24 @@ std::vector<std::int64_t> broadcast_shapes(std::span<const std::int64_t> a, std:
 
 namespace {
 
-Rule find_in(std::initializer_list<RuleTable> tables, const std::string& name) {
-  for (const auto& table : tables) {
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.op_type == name; });
-    if (found != table.end()) return found->rule;
-  }
-  return nullptr;
-}
-
-std::string full_name(std::string_view domain, std::string_view op_type) {
-  return domain.empty() ? std::string(op_type) : std::string(domain) + "." + std::string(op_type);
-}
+constexpr RuleEntry shared_rules[] = {
+    {ShapeRule::like_first, like<0>},
+    {ShapeRule::like_second, like<1>},
+    {ShapeRule::broadcast, broadcast_of<0, 1>},
+};
 
 }  // namespace
 
-Rule find_rule(std::string_view domain, std::string_view op_type) {
-  return find_in({attention_rules(), elementwise_rules(), ml_rules(), movement_rules(), product_rules(),
-                  recurrent_rules(), signal_rules(), training_rules(), window_rules()},
-                 full_name(domain, op_type));
-}
-
-Rule find_gap_rule(std::string_view domain, std::string_view op_type) {
-  return find_in({gap_rules()}, full_name(domain, op_type));
+Rule function_of(ShapeRule rule) {
+  static const auto functions = [] {
+    std::array<Rule, static_cast<std::size_t>(ShapeRule::count)> all{};
+    for (const RuleTable& table :
+         {RuleTable(shared_rules), attention_rules(), elementwise_rules(), ml_rules(), movement_rules(), old_rules(),
+          product_rules(), recurrent_rules(), signal_rules(), training_rules(), window_rules()})
+      for (const RuleEntry& entry : table) all[static_cast<std::size_t>(entry.rule)] = entry.function;
+    return all;
+  }();
+  return functions[static_cast<std::size_t>(rule)];
 }
 
 }  // namespace benanza::importer

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <benanza/model/graph.hpp>
+#include <benanza/operators/facts.hpp>
 
 #include <functional>
 #include <map>
@@ -41,11 +42,8 @@ struct RuleArguments {
 using RuleResult = std::vector<std::optional<TypedShape>>;
 using Rule = RuleResult (*)(const RuleArguments&);
 
-/// The rule that takes precedence over the ONNX library's; nullptr if there is none.
-[[nodiscard]] Rule find_rule(std::string_view domain, std::string_view op_type);
-
-/// The rule for an operator for which the library has none in its operator set; nullptr if there is none here either.
-[[nodiscard]] Rule find_gap_rule(std::string_view domain, std::string_view op_type);
+/// The function of a rule; nullptr for that of the ONNX library.
+[[nodiscard]] Rule function_of(ShapeRule rule);
 
 /// Shape of a product of two stacks of matrices (ONNX MatMul); throws InputError if the inner sizes differ.
 [[nodiscard]] std::vector<std::int64_t> product_shape(std::vector<std::int64_t> a, std::vector<std::int64_t> b,

@@ -154,26 +154,16 @@ RuleResult rotated_query_and_key(const RuleArguments& a) {
 }
 
 constexpr RuleEntry attention_table[] = {
-    {"com.microsoft.Attention", attention_of_projections},
-    {"com.microsoft.DecoderAttention", decoder_attention},
-    {"com.microsoft.DecoderMaskedMultiHeadAttention", multi_head_attention},
-    {"com.microsoft.GatedRelativePositionBias", gated_position_bias},
-    {"com.microsoft.GemmaRotaryEmbedding", rotated_query_and_key},
-    {"com.microsoft.GroupQueryAttention", group_query_attention},
-    {"com.microsoft.LongformerAttention", like<0>},
-    {"com.microsoft.MRotaryEmbedding", like<0>},
-    {"com.microsoft.MoE", like<0>},
-    {"com.microsoft.MultiHeadAttention", multi_head_attention},
-    {"com.microsoft.PackedAttention", packed_attention},
-    {"com.microsoft.PackedMultiHeadAttention", packed_multi_head_attention},
-    {"com.microsoft.PagedAttention", paged_attention},
-    {"com.microsoft.QAttention", attention_of_projections},
-    {"com.microsoft.QMoE", like<0>},
-    {"com.microsoft.QOrderedAttention", like<0>},
-    {"com.microsoft.QOrderedLongformerAttention", like<0>},
-    {"com.microsoft.RelativePositionBias", relative_position_bias},
-    {"com.microsoft.RotaryEmbedding", like<0>},
-    {"com.microsoft.SparseAttention", group_query_attention},
+    {ShapeRule::attention_of_projections, attention_of_projections},
+    {ShapeRule::decoder_attention, decoder_attention},
+    {ShapeRule::multi_head_attention, multi_head_attention},
+    {ShapeRule::gated_position_bias, gated_position_bias},
+    {ShapeRule::rotated_query_and_key, rotated_query_and_key},
+    {ShapeRule::group_query_attention, group_query_attention},
+    {ShapeRule::packed_attention, packed_attention},
+    {ShapeRule::packed_multi_head_attention, packed_multi_head_attention},
+    {ShapeRule::paged_attention, paged_attention},
+    {ShapeRule::relative_position_bias, relative_position_bias},
 };
 
 }  // namespace

@@ -89,19 +89,17 @@ RuleResult dict_vectorizer(const RuleArguments& a) {
 }
 
 constexpr RuleEntry ml_table[] = {
-    {"ai.onnx.ml.ArrayFeatureExtractor", array_feature_extractor},
-    {"ai.onnx.ml.DictVectorizer", dict_vectorizer},
-    {"ai.onnx.ml.FeatureVectorizer", feature_vectorizer},
-    {"ai.onnx.ml.Imputer", like<0>},
-    {"ai.onnx.ml.LabelEncoder", label_encoder},
-    {"ai.onnx.ml.LinearRegressor", linear_regressor},
-    {"ai.onnx.ml.Normalizer", float_like},
-    {"ai.onnx.ml.SVMClassifier", vector_classifier},
-    {"ai.onnx.ml.SVMRegressor", one_target},
-    {"ai.onnx.ml.Scaler", float_like},
-    {"ai.onnx.ml.TreeEnsemble", tree_ensemble},
-    {"ai.onnx.ml.TreeEnsembleClassifier", tree_classifier},
-    {"ai.onnx.ml.TreeEnsembleRegressor", tree_regressor},
+    {ShapeRule::array_feature_extractor, array_feature_extractor},
+    {ShapeRule::dict_vectorizer, dict_vectorizer},
+    {ShapeRule::feature_vectorizer, feature_vectorizer},
+    {ShapeRule::label_encoder, label_encoder},
+    {ShapeRule::linear_regressor, linear_regressor},
+    {ShapeRule::float_like, float_like},
+    {ShapeRule::vector_classifier, vector_classifier},
+    {ShapeRule::one_target, one_target},
+    {ShapeRule::tree_ensemble, tree_ensemble},
+    {ShapeRule::tree_classifier, tree_classifier},
+    {ShapeRule::tree_regressor, tree_regressor},
 };
 
 }  // namespace

@@ -156,23 +156,21 @@ RuleResult distinct(const RuleArguments& a) {
 RuleResult path_of_least_cost(const RuleArguments&) { return {TypedShape{DataType::i32, {2, 0}}}; }
 
 constexpr RuleEntry movement_table[] = {
-    {"Slice", slice_of_known_places},  // the library does not know the size of an empty slice before version 10
-    {"com.microsoft.CropAndResize", crop_and_resize},
-    {"com.microsoft.DynamicTimeWarping", path_of_least_cost},
-    {"com.microsoft.ExpandDims", expand_dims},
-    {"com.microsoft.GatherBlockQuantized", gather_block_quantized},
-    {"com.microsoft.GatherND", gather_nd},
-    {"com.microsoft.GridSample", grid_sample},
-    {"com.microsoft.Inverse", like<0>},
-    {"com.microsoft.Pad", pad},
-    {"com.microsoft.QLinearConcat", q_concat},
-    {"com.microsoft.Range", range_of_numbers},
-    {"com.microsoft.Tokenizer", tokens},
-    {"com.microsoft.TorchEmbedding", embedding},
-    {"com.microsoft.Trilu", like<0>},
-    {"com.microsoft.UnfoldTensor", unfold},
-    {"com.microsoft.Unique", distinct},
-    {"com.microsoft.WordConvEmbedding", word_embedding},
+    {ShapeRule::slice_of_known_places, slice_of_known_places},
+    {ShapeRule::crop_and_resize, crop_and_resize},
+    {ShapeRule::path_of_least_cost, path_of_least_cost},
+    {ShapeRule::expand_dims, expand_dims},
+    {ShapeRule::gather_block_quantized, gather_block_quantized},
+    {ShapeRule::gather_nd, gather_nd},
+    {ShapeRule::grid_sample, grid_sample},
+    {ShapeRule::pad, pad},
+    {ShapeRule::q_concat, q_concat},
+    {ShapeRule::range_of_numbers, range_of_numbers},
+    {ShapeRule::tokens, tokens},
+    {ShapeRule::embedding, embedding},
+    {ShapeRule::unfold, unfold},
+    {ShapeRule::distinct, distinct},
+    {ShapeRule::word_embedding, word_embedding},
 };
 
 }  // namespace

@@ -114,26 +114,20 @@ RuleResult distances(const RuleArguments& a) {
 }
 
 constexpr RuleEntry product_table[] = {
-    {"Gemm", gemm},      // the library does not check its inner sizes
-    {"MatMul", matmul},  // the library's rule takes several times as long
-    {"com.microsoft.CDist", distances},
-    {"com.microsoft.DynamicQuantizeMatMul", matmul_to_float<2>},
-    {"com.microsoft.FusedGemm", gemm},
-    {"com.microsoft.FusedMatMul", fused_matmul},
-    {"com.microsoft.FusedMatMulActivation", fused_matmul},
-    {"com.microsoft.GemmFastGelu", fused_matmul},
-    {"com.microsoft.GemmFloat8", gemm_float8},
-    {"com.microsoft.MatMulBnb4", bnb4_weights},
-    {"com.microsoft.MatMulFpQ4", weights_of_given_shape},
-    {"com.microsoft.MatMulInteger16", matmul_to_i32},
-    {"com.microsoft.MatMulIntegerToFloat", matmul_to_float<2>},
-    {"com.microsoft.MatMulNBits", packed_weights},
-    {"com.microsoft.MatMulNBitsMlp", packed_mlp},
-    {"com.microsoft.MatMulNBitsQkv", packed_qkv},
-    {"com.microsoft.QGemm", q_gemm},
-    {"com.microsoft.QOrderedMatMul", ordered_matmul},
-    {"com.microsoft.SparseToDenseMatMul", fused_matmul},
-    {"com.microsoft.TransposeMatMul", fused_matmul},
+    {ShapeRule::gemm, gemm},
+    {ShapeRule::product, matmul},
+    {ShapeRule::distances, distances},
+    {ShapeRule::product_to_float, matmul_to_float<2>},
+    {ShapeRule::transposed_product, fused_matmul},
+    {ShapeRule::gemm_float8, gemm_float8},
+    {ShapeRule::bnb4_weights, bnb4_weights},
+    {ShapeRule::weights_of_given_shape, weights_of_given_shape},
+    {ShapeRule::product_to_i32, matmul_to_i32},
+    {ShapeRule::packed_weights, packed_weights},
+    {ShapeRule::packed_mlp, packed_mlp},
+    {ShapeRule::packed_qkv, packed_qkv},
+    {ShapeRule::q_gemm, q_gemm},
+    {ShapeRule::ordered_product, ordered_matmul},
 };
 
 }  // namespace

@@ -20,11 +20,9 @@ RuleResult recurrent_states(const RuleArguments& a) {
   return {TypedShape{type, {x[0], directions, x[1], hidden}}, last, last};
 }
 
-constexpr RuleEntry recurrent_table[] = {{"GRU", recurrent_states},
-                                         {"LSTM", recurrent_states},
-                                         {"RNN", recurrent_states},
-                                         {"com.microsoft.AttnLSTM", recurrent_states},
-                                         {"com.microsoft.DynamicQuantizeLSTM", recurrent_states}};
+constexpr RuleEntry recurrent_table[] = {
+    {ShapeRule::recurrent_states, recurrent_states},
+};
 
 }  // namespace
 

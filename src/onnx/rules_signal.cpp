@@ -81,14 +81,12 @@ RuleResult inverse_real_transform(const RuleArguments& a) {
 }
 
 constexpr RuleEntry signal_table[] = {
-    {"BlackmanWindow", window_function},
-    {"DFT", dft},
-    {"HammingWindow", window_function},
-    {"HannWindow", window_function},
-    {"MelWeightMatrix", mel_weight_matrix},
-    {"STFT", stft},
-    {"com.microsoft.Irfft", inverse_real_transform},
-    {"com.microsoft.Rfft", real_transform},
+    {ShapeRule::window_function, window_function},
+    {ShapeRule::dft, dft},
+    {ShapeRule::mel_weight_matrix, mel_weight_matrix},
+    {ShapeRule::stft, stft},
+    {ShapeRule::inverse_real_transform, inverse_real_transform},
+    {ShapeRule::real_transform, real_transform},
 };
 
 }  // namespace

@@ -167,35 +167,16 @@ RuleResult upsample(const RuleArguments& a) {
 }
 
 constexpr RuleEntry window_table[] = {
-    {"AveragePool", window_pool},  // the library counts windows that start in the padding before version 22
-    {"ConvTranspose", transposed_convolution},  // the library does not crop output_padding
-    {"LpPool", window_pool},
-    {"MaxPool", window_pool},
-    {"com.microsoft.CausalConvWithState", convolution_with_state},
-    {"com.microsoft.ConvTransposeWithDynamicPads", transpose_of_given_pads},
-    {"com.microsoft.FusedConv", convolution<1>},
-    {"com.microsoft.MaxpoolWithMask", window_pool},
-    {"com.microsoft.NhwcConv", convolution<1>},
-    {"com.microsoft.NhwcFusedConv", convolution<1>},
-    {"com.microsoft.NhwcMaxPool", window_pool},
-    {"com.microsoft.QLinearAveragePool", window_pool},
-    {"com.microsoft.QLinearConv", convolution<3>},
-    {"com.microsoft.QLinearGlobalAveragePool", global_pool},
-    {"com.microsoft.nchwc.AveragePool", window_pool},
-    {"com.microsoft.nchwc.Conv", convolution<1>},
-    {"com.microsoft.nchwc.GlobalAveragePool", global_pool},
-    {"com.microsoft.nchwc.GlobalMaxPool", global_pool},
-    {"com.microsoft.nchwc.MaxPool", window_pool},
-    {"com.microsoft.nchwc.ReorderInput", reorder_input},
-    {"com.microsoft.nchwc.ReorderOutput", reorder_output},
-    {"com.microsoft.nchwc.Upsample", upsample},
-    {"com.ms.internal.nhwc.AveragePool", window_pool},
-    {"com.ms.internal.nhwc.Conv", convolution<1>},
-    {"com.ms.internal.nhwc.GlobalAveragePool", global_pool},
-    {"com.ms.internal.nhwc.GlobalMaxPool", global_pool},
-    {"com.ms.internal.nhwc.MaxPool", window_pool},
-    {"com.ms.internal.nhwc.QLinearAveragePool", window_pool},
-    {"com.ms.internal.nhwc.QLinearConv", convolution<3>},
+    {ShapeRule::window_pool, window_pool},
+    {ShapeRule::global_pool, global_pool},
+    {ShapeRule::transposed_convolution, transposed_convolution},
+    {ShapeRule::convolution_with_state, convolution_with_state},
+    {ShapeRule::transpose_of_given_pads, transpose_of_given_pads},
+    {ShapeRule::convolution, convolution<1>},
+    {ShapeRule::quantized_convolution, convolution<3>},
+    {ShapeRule::reorder_input, reorder_input},
+    {ShapeRule::reorder_output, reorder_output},
+    {ShapeRule::upsample, upsample},
 };
 
 }  // namespace

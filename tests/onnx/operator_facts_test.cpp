@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of facts about operators against the linked ONNX library and the headers of the operators.
+#include "onnx/rules.hpp"
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/operators/detail/tables.hpp>
@@ -67,5 +68,21 @@ TEST_CASE("ONNX's schemas have every input that the tables call a setting", "[on
     INFO(title(schema.domain(), schema.Name()));
     const auto* newest = onnx::OpSchemaRegistry::Schema(schema.Name(), schema.domain());
     for (std::size_t i = newest->inputs().size(); i < 12; ++i) CHECK((!facts.is_setting(i) || newest->deprecated()));
+  }
+}
+
+TEST_CASE("Every shape rule has a function, and a row that names it", "[onnx]") {
+  std::set<ShapeRule> named;
+  for (const auto& table : operators::tables)
+    for (const OperatorFacts& facts : table) {
+      INFO(title(facts.domain, facts.type));
+      CHECK((facts.shape == ShapeRule::of_library || facts.absent_shape == ShapeRule::of_library));
+      named.insert({facts.shape, facts.absent_shape});
+    }
+  CHECK(importer::function_of(ShapeRule::of_library) == nullptr);
+  for (int i = 1; i < static_cast<int>(ShapeRule::count); ++i) {
+    INFO(i);
+    CHECK(importer::function_of(static_cast<ShapeRule>(i)) != nullptr);
+    CHECK(named.contains(static_cast<ShapeRule>(i)));
   }
 }

@@ -91,6 +91,133 @@ class Traits {
   std::uint32_t bits_ = 0;
 };
 
+/// The rule for the types and shapes of the results; src/onnx/rules_*.cpp has the functions.
+enum class ShapeRule : std::uint8_t {
+  of_library,  ///< that of the ONNX library, if it has the operator
+  like_first,
+  like_second,
+  broadcast,
+  // Element-wise operators, norms, quantization, rules for several families.
+  batch_normalization,
+  dropout,
+  halved,
+  bitmask_dropout,
+  dequantize,
+  dequantize_ordered,
+  embed_normalization,
+  truth_value,
+  normalization,
+  integer_product,
+  hashes,
+  quantized_broadcast,
+  reduced,
+  q_where,
+  quantize,
+  quantize_ordered,
+  reduced_to_i32,
+  group_normalization_of_sum,
+  // Attention.
+  attention_of_projections,
+  decoder_attention,
+  multi_head_attention,
+  gated_position_bias,
+  rotated_query_and_key,
+  group_query_attention,
+  packed_attention,
+  packed_multi_head_attention,
+  paged_attention,
+  relative_position_bias,
+  // Products.
+  gemm,
+  product,
+  distances,
+  product_to_float,
+  transposed_product,
+  gemm_float8,
+  bnb4_weights,
+  weights_of_given_shape,
+  product_to_i32,
+  packed_weights,
+  packed_mlp,
+  packed_qkv,
+  q_gemm,
+  ordered_product,
+  // Convolutions and pooling.
+  window_pool,
+  global_pool,
+  transposed_convolution,
+  convolution_with_state,
+  transpose_of_given_pads,
+  convolution,
+  quantized_convolution,
+  reorder_input,
+  reorder_output,
+  upsample,
+  // Movement and indexing.
+  slice_of_known_places,
+  crop_and_resize,
+  path_of_least_cost,
+  expand_dims,
+  gather_block_quantized,
+  gather_nd,
+  grid_sample,
+  pad,
+  q_concat,
+  range_of_numbers,
+  tokens,
+  embedding,
+  unfold,
+  distinct,
+  word_embedding,
+  // Recurrent cells.
+  recurrent_states,
+  // Transforms.
+  window_function,
+  dft,
+  mel_weight_matrix,
+  stft,
+  inverse_real_transform,
+  real_transform,
+  // Operators of ai.onnx.ml.
+  array_feature_extractor,
+  dict_vectorizer,
+  feature_vectorizer,
+  label_encoder,
+  linear_regressor,
+  float_like,
+  vector_classifier,
+  one_target,
+  tree_ensemble,
+  tree_classifier,
+  tree_regressor,
+  // Training.
+  pool_gradient,
+  convolution_gradient,
+  adam,
+  adamw_of_sequences,
+  batch_norm_internal,
+  norm_gradient,
+  axes_of_broadcast,
+  concatenation,
+  picked_gradient,
+  gather_gradient,
+  accumulator,
+  sum_over_axes,
+  sgd,
+  sgd_of_sequences,
+  loss_with_log_prob,
+  parts_along_axis,
+  // Old operator sets.
+  compress,
+  concat_of_set_1,
+  crop,
+  boolean_broadcast,
+  normalization_from,
+  pad_by_attribute,
+  reshape_by_attribute,
+  count,  ///< of the rules
+};
+
 /// Which parts of the inputs a part of a result needs; model/detail/live_needs.hpp has the functions.
 enum class Demand : std::uint8_t {
   of_layer,  ///< as its layer says; if no operator describes the node, of a part of the result nothing is certain
@@ -237,6 +364,8 @@ struct InputRank {
 struct OperatorFacts {
   std::string_view domain{};  ///< empty: ai.onnx
   std::string_view type{};
+  ShapeRule shape{};
+  ShapeRule absent_shape{};  ///< where the ONNX library has no rule in the operator set of the file
   InputRoles inputs{};
   Moves moves{};
   Traits traits{};

@@ -29,8 +29,8 @@ inline constexpr OperatorFacts generation_operators[] = {
      .demand = Demand::unread,
      .gradient = Gradient::none},
     {.type = "Range", .inputs = {setting, setting, setting, data}},
-    {.domain = microsoft, .type = "Range", .inputs = {data}},
-    {.domain = microsoft, .type = "SampleOp", .inputs = {data}},
+    {.domain = microsoft, .type = "Range", .shape = ShapeRule::range_of_numbers, .inputs = {data}},
+    {.domain = microsoft, .type = "SampleOp", .shape = ShapeRule::like_first, .inputs = {data}},
 };
 
 }  // namespace benanza::operators

@@ -19,11 +19,17 @@ inline constexpr OperatorFacts loss_operators[] = {
      .saves = Saves::loss},
     {.domain = own, .type = "NegativeLogLikelihoodLossGrad", .inputs = {data}},
     {.domain = own, .type = "SoftmaxCrossEntropyLossGrad", .inputs = {data}},
-    {.domain = microsoft, .type = "SoftmaxCrossEntropyGrad", .inputs = {data}},
-    {.domain = microsoft, .type = "SoftmaxCrossEntropyLossGrad", .inputs = {data}},
-    {.domain = microsoft, .type = "SoftmaxCrossEntropyLossInternal", .inputs = {data}},
-    {.domain = microsoft, .type = "SoftmaxCrossEntropyLossInternalGrad", .inputs = {data}},
-    {.domain = microsoft, .type = "SparseSoftmaxCrossEntropyGrad", .inputs = {data}},
+    {.domain = microsoft, .type = "SoftmaxCrossEntropyGrad", .shape = ShapeRule::like_second, .inputs = {data}},
+    {.domain = microsoft, .type = "SoftmaxCrossEntropyLossGrad", .shape = ShapeRule::like_second, .inputs = {data}},
+    {.domain = microsoft,
+     .type = "SoftmaxCrossEntropyLossInternal",
+     .shape = ShapeRule::loss_with_log_prob,
+     .inputs = {data}},
+    {.domain = microsoft,
+     .type = "SoftmaxCrossEntropyLossInternalGrad",
+     .shape = ShapeRule::like_second,
+     .inputs = {data}},
+    {.domain = microsoft, .type = "SparseSoftmaxCrossEntropyGrad", .shape = ShapeRule::like_second, .inputs = {data}},
 };
 
 }  // namespace benanza::operators

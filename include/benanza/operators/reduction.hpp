@@ -91,10 +91,14 @@ inline constexpr OperatorFacts reduction_operators[] = {
      .traits = {makes_known},
      .gradient = Gradient::top_k,
      .differentiable = 1},
-    {.domain = microsoft, .type = "IsAllFinite", .inputs = {data}},
-    {.domain = microsoft, .type = "QLinearReduceMean", .inputs = {data}, .demand = Demand::reduction},
-    {.domain = microsoft, .type = "ReduceSumInteger", .inputs = {data}},
-    {.domain = microsoft, .type = "ReduceSumTraining", .inputs = {data}},
+    {.domain = microsoft, .type = "IsAllFinite", .shape = ShapeRule::truth_value, .inputs = {data}},
+    {.domain = microsoft,
+     .type = "QLinearReduceMean",
+     .shape = ShapeRule::reduced,
+     .inputs = {data},
+     .demand = Demand::reduction},
+    {.domain = microsoft, .type = "ReduceSumInteger", .shape = ShapeRule::reduced_to_i32, .inputs = {data}},
+    {.domain = microsoft, .type = "ReduceSumTraining", .shape = ShapeRule::sum_over_axes, .inputs = {data}},
 };
 
 }  // namespace benanza::operators

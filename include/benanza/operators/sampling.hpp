@@ -33,10 +33,13 @@ inline constexpr OperatorFacts sampling_operators[] = {
      .differentiable = 1},
     {.domain = own, .type = "GridSampleGrad", .inputs = {data}},
     {.domain = own, .type = "ResizeGrad", .inputs = {data}},
-    {.domain = microsoft, .type = "CropAndResize", .inputs = {chosen, data, data, chosen, data}},
-    {.domain = microsoft, .type = "GridSample", .inputs = {chosen, data}},
-    {.domain = microsoft, .type = "ResizeGrad", .inputs = {data}},
-    {.domain = nchwc, .type = "Upsample", .inputs = {data}},
+    {.domain = microsoft,
+     .type = "CropAndResize",
+     .shape = ShapeRule::crop_and_resize,
+     .inputs = {chosen, data, data, chosen, data}},
+    {.domain = microsoft, .type = "GridSample", .shape = ShapeRule::grid_sample, .inputs = {chosen, data}},
+    {.domain = microsoft, .type = "ResizeGrad", .shape = ShapeRule::like_second, .inputs = {data}},
+    {.domain = nchwc, .type = "Upsample", .shape = ShapeRule::upsample, .inputs = {data}},
 };
 
 }  // namespace benanza::operators

@@ -7,17 +7,22 @@
 namespace benanza::operators {
 
 inline constexpr OperatorFacts transform_operators[] = {
-    {.type = "BlackmanWindow", .inputs = {setting, data}},
-    {.type = "DFT", .inputs = {data, setting, setting, data}, .ranks = {{{0, 2, 0}}}, .demand = Demand::transform},
-    {.type = "HammingWindow", .inputs = {setting, data}},
-    {.type = "HannWindow", .inputs = {setting, data}},
-    {.type = "MelWeightMatrix", .inputs = {data}},
+    {.type = "BlackmanWindow", .shape = ShapeRule::window_function, .inputs = {setting, data}},
+    {.type = "DFT",
+     .shape = ShapeRule::dft,
+     .inputs = {data, setting, setting, data},
+     .ranks = {{{0, 2, 0}}},
+     .demand = Demand::transform},
+    {.type = "HammingWindow", .shape = ShapeRule::window_function, .inputs = {setting, data}},
+    {.type = "HannWindow", .shape = ShapeRule::window_function, .inputs = {setting, data}},
+    {.type = "MelWeightMatrix", .shape = ShapeRule::mel_weight_matrix, .inputs = {data}},
     {.type = "STFT",
+     .shape = ShapeRule::stft,
      .inputs = {data, divisor, data, setting, data},
      .ranks = {{{0, 2, 0}, {2, 1, 2}}},
      .demand = Demand::frames},
-    {.domain = microsoft, .type = "Irfft", .inputs = {data}},
-    {.domain = microsoft, .type = "Rfft", .inputs = {data}},
+    {.domain = microsoft, .type = "Irfft", .shape = ShapeRule::inverse_real_transform, .inputs = {data}},
+    {.domain = microsoft, .type = "Rfft", .shape = ShapeRule::real_transform, .inputs = {data}},
 };
 
 }  // namespace benanza::operators

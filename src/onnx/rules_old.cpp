@@ -76,56 +76,18 @@ RuleResult reshape_by_attribute(const RuleArguments& a) {
   return {TypedShape{x.type, dims}};
 }
 
-// In operator set 1, inputs are broadcast only on request, and then the second one is: results are like the first.
-constexpr RuleEntry gap_table[] = {
-    {"Abs", like<0>},
-    {"Add", like<0>},
-    {"Affine", like<0>},
-    {"Ceil", like<0>},
-    {"Clip", like<0>},
-    {"Compress", compress},
-    {"Concat", concat_1},
-    {"Crop", crop},
-    {"Div", like<0>},
-    {"Elu", like<0>},
-    {"Exp", like<0>},
-    {"Floor", like<0>},
-    {"GlobalLpPool", global_pool},
-    {"GreaterOrEqual", boolean_broadcast},
-    {"GroupNormalization", like<0>},
-    {"HardSigmoid", like<0>},
-    {"ImageScaler", like<0>},
-    {"InstanceNormalization", like<0>},
-    {"LayerNormalization", normalization_from},
-    {"LeakyRelu", like<0>},
-    {"LessOrEqual", boolean_broadcast},
-    {"Log", like<0>},
-    {"Max", like<0>},
-    {"Mean", like<0>},
-    {"MeanVarianceNormalization", like<0>},
-    {"Min", like<0>},
-    {"Mul", like<0>},
-    {"Neg", like<0>},
-    {"PRelu", like<0>},
-    {"Pad", pad_by_attribute},
-    {"ParametricSoftplus", like<0>},
-    {"Reciprocal", like<0>},
-    {"Relu", like<0>},
-    {"Reshape", reshape_by_attribute},
-    {"Scale", like<0>},
-    {"ScaledTanh", like<0>},
-    {"Selu", like<0>},
-    {"Sigmoid", like<0>},
-    {"SimplifiedLayerNormalization", normalization_from},
-    {"Sqrt", like<0>},
-    {"Sub", like<0>},
-    {"Sum", like<0>},
-    {"Tanh", like<0>},
-    {"ThresholdedRelu", like<0>},
+constexpr RuleEntry old_table[] = {
+    {ShapeRule::compress, compress},
+    {ShapeRule::concat_of_set_1, concat_1},
+    {ShapeRule::crop, crop},
+    {ShapeRule::boolean_broadcast, boolean_broadcast},
+    {ShapeRule::normalization_from, normalization_from},
+    {ShapeRule::pad_by_attribute, pad_by_attribute},
+    {ShapeRule::reshape_by_attribute, reshape_by_attribute},
 };
 
 }  // namespace
 
-RuleTable gap_rules() { return gap_table; }
+RuleTable old_rules() { return old_table; }
 
 }  // namespace benanza::importer
