@@ -32,11 +32,17 @@ RaisedPriority::RaisedPriority(std::filesystem::path autogroup) : autogroup_(std
   raised_ = setpriority(PRIO_PROCESS, 0, highest) == 0;
   if (!raised_) return;
   const std::optional<int> before = group_value(autogroup_);
-  if (before == 0 && set_group(autogroup_, highest)) group_before_ = before;
+  group_raised_ = (before == 0 || before == highest) && set_group(autogroup_, highest);
+  if (group_raised_) last_words_.emplace([this] { restore_group(); });
+}
+
+void RaisedPriority::restore_group() const {
+  if (group_raised_) static_cast<void>(set_group(autogroup_, 0));
 }
 
 RaisedPriority::~RaisedPriority() {
-  if (group_before_) static_cast<void>(set_group(autogroup_, *group_before_));
+  last_words_.reset();
+  restore_group();
   if (raised_) static_cast<void>(setpriority(PRIO_PROCESS, 0, 0));
 }
 

@@ -5,6 +5,8 @@
 // value than 0 keeps that.
 #pragma once
 
+#include <benanza/isolation/interrupt.hpp>
+
 #include <filesystem>
 #include <optional>
 
@@ -13,7 +15,8 @@ namespace benanza::bench {
 class RaisedPriority {
  public:
   /// `autogroup`: the file of the session's scheduling group (sched(7), "The autogroup feature"). Where these groups
-  /// exist, a nice value counts within a session only, and the group has one of its own.
+  /// exist, a nice value counts within a session only, and the group has one of its own. The group of a measurement
+  /// that was killed kept the highest priority, which the next one takes back.
   explicit RaisedPriority(std::filesystem::path autogroup = "/proc/self/autogroup");
   ~RaisedPriority();
   RaisedPriority(const RaisedPriority&) = delete;
@@ -22,9 +25,12 @@ class RaisedPriority {
   static constexpr int highest = -20;
 
  private:
+  void restore_group() const;
+
   bool raised_ = false;
   std::filesystem::path autogroup_;
-  std::optional<int> group_before_{};  ///< the group's nice value, if it was raised
+  bool group_raised_ = false;
+  std::optional<LastWords> last_words_{};  ///< a second Ctrl-C ends the process, but not the session
 };
 
 }  // namespace benanza::bench

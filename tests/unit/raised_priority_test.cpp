@@ -45,6 +45,15 @@ TEST_CASE("the priority is raised where the system permits it, and restored") {
   CHECK(text_of(group) == (may ? "0" : "/autogroup-7 nice 0"));
 }
 
+TEST_CASE("a group that a killed measurement left with the highest priority loses it") {
+  const TemporaryFolder folder;
+  const auto group = folder.path() / "autogroup";
+  std::ofstream(group) << "/autogroup-7 nice -20\n";
+  const bool may = may_raise();
+  { const RaisedPriority raised(group); }
+  CHECK(text_of(group) == (may ? "0" : "/autogroup-7 nice -20"));
+}
+
 TEST_CASE("a group that has a nice value keeps it, and no group is no error") {
   const TemporaryFolder folder;
   const auto group = folder.path() / "autogroup";
