@@ -215,7 +215,7 @@ enum class ShapeRule : std::uint8_t {
   normalization_from,
   pad_by_attribute,
   reshape_by_attribute,
-  count,  ///< of the rules
+  count,  ///< the number of rules
 };
 
 /// Which parts of the inputs a part of a result needs; model/detail/live_needs.hpp has the functions.
@@ -365,7 +365,7 @@ struct OperatorFacts {
   std::string_view domain{};  ///< empty: ai.onnx
   std::string_view type{};
   ShapeRule shape{};
-  ShapeRule absent_shape{};  ///< where the ONNX library has no rule in the operator set of the file
+  ShapeRule absent_shape{};  ///< used if the ONNX library has no rule in the file's operator set
   InputRoles inputs{};
   Moves moves{};
   Traits traits{};

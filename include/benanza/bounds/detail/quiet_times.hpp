@@ -41,8 +41,8 @@ class QuietTimes {
   using Place = std::tuple<std::string, CacheState, int>;  // a layer's signature, its cache state, threads
   /// Rows with several threads beside a neighbour.
   struct Disturbed {
-    Seconds at_least{};     ///< of the fastest
-    bool is_timed = false;  ///< samples of some row count
+    Seconds at_least{};     ///< the least of these rows
+    bool is_timed = false;  ///< whether samples of any of them count
   };
 
   void add_rounds(const Measurement& row);
