@@ -556,6 +556,38 @@ TEST_CASE("scores that a constant mask hides are not computed", "[floors]") {
   }
 }
 
+TEST_CASE("a softmax in front of a pointwise convolution: its results are divided", "[floors]") {
+  // The distribution of distances in a detector's head: 16 scores for each of 4 sides of 100 boxes, averaged with
+  // constant weights. A score takes its maximum, difference, exponent and sum, and 2 operations in the average; each
+  // average takes one division.
+  const auto model = known_layers(R"((float[1, 16, 4, 100] x) => (float[1, 1, 4, 100] y)
+      <float[1, 16, 1, 1] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}> {
+        p = Softmax<axis = 1>(x) y = Conv(p, w) })");
+  check_known(model, 4 * 100 * 16 * (4 + 2), 4 * 100 * 16 * 4 + 16 * 4);
+}
+
+TEST_CASE("distances between all pairs of rows are no more than a product", "[floors]") {
+  // |a - b|^2 = |a|^2 - 2 a b + |b|^2: 2 operations for each of 8 terms of 32 * 64 pairs.
+  const std::string rows = "(float[32, 1, 8] a, float[1, 64, 8] b) => (float[32, 64] y) ";
+  const double squares = 2 * 32 * 64 * 8, reads = (32 + 64) * 8 * 4;
+  SECTION("as a sum of squares") {
+    check_known(
+        known_layers(rows + "<int64[1] last = {2}> { d = Sub(a, b) y = ReduceSumSquare<keepdims = 0>(d, last) }"),
+        squares, reads);
+  }
+  SECTION("with the square written out") {
+    check_known(known_layers(rows + "<int64[1] last = {2}, float two = {2}> { d = Sub(a, b) s = Pow(d, two) "
+                                    "y = ReduceSum<keepdims = 0>(s, last) }"),
+                squares, reads);
+  }
+  SECTION("not if another node reads the differences") {
+    const auto model = known_layers(
+        "(float[32, 1, 8] a, float[1, 64, 8] b) => (float[32, 64] y, float[32, 64, 8] d) "
+        "<int64[1] last = {2}> { d = Sub(a, b) y = ReduceSumSquare<keepdims = 0>(d, last) }");
+    check_known(model, 3 * 32 * 64 * 8, reads);
+  }
+}
+
 TEST_CASE("a mask that is small enough to be computed hides scores like a large one", "[floors]") {
   // 2 heads of depth 8, 16 tokens: 16 * 17 / 2 pairs per head. A pair takes 2 * (8 + 8) operations for the products and
   // 4 for the softmax, whose division is left to the results. The sum of a score starts with the mask.

@@ -343,11 +343,11 @@ struct RoiAlign {
         .outputs = {{.name = "Y", .type = type, .shape = y()}}};
   }
 
-  /// ONNX RoiAlign: four neighbours per sample, each weighted and added or compared. There is at least one sample.
-  /// Weights serve all channels and are not counted.
+  /// ONNX RoiAlign. Weights of rows and columns can be applied one after the other, and sums over the samples of a cell
+  /// made part of them. In a box that covers less than a cell of x, that leaves one multiplication and one addition (or
+  /// comparison) for each result; weights serve all channels and are not counted.
   [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = 8.0 * static_cast<double>(points()) * static_cast<double>(boxes) * static_cast<double>(x[1]) *
-                     static_cast<double>(out[0]) * static_cast<double>(out[1])};
+    return {.flops = 2.0 * static_cast<double>(element_count(y()))};
   }
 
   [[nodiscard]] constexpr bool consistent() const {
@@ -355,10 +355,6 @@ struct RoiAlign {
     return detail::are_sizes(x, 4) && detail::is_size(boxes) && detail::are_sizes(out, 2) && samples >= 0 &&
            samples <= most;
   }
-
- private:
-  /// Samples of a cell that are known to exist.
-  [[nodiscard]] constexpr std::int64_t points() const { return samples == 0 ? 1 : samples * samples; }
 };
 
 }  // namespace benanza::op

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // absorb_steps: arithmetic around a product that costs nothing, or less. A sum of products may start with an addend in
 // place of 0. Constant scales of its results may be multiplied into constant weights before a request arrives, or into
-// the smaller operand. The division of a softmax in front of a product may be left to the product's results.
+// the smaller operand. The division of a softmax in front of a product may be left to the product's results. Distances
+// between all pairs of rows may be computed by a product.
 #pragma once
 
 #include <benanza/model/group_flops.hpp>
@@ -37,6 +38,11 @@ inline void leave_out_part(LayerGraph& graph, std::size_t layer, double flops, s
   return together ? std::optional(tensor.consumers[0]) : std::nullopt;
 }
 
+[[nodiscard]] inline bool is_pointwise(const Layer& layer) {
+  const auto* conv = std::get_if<op::Conv>(&layer);
+  return conv != nullptr && std::all_of(conv->w.begin() + 2, conv->w.end(), [](auto size) { return size == 1; });
+}
+
 /// Attention takes no more than its fastest form. If a product reads a softmax, its results may be divided instead of
 /// the scores.
 inline void leave_division(LayerGraph& graph, std::size_t softmax, std::vector<Flops>& needed) {
@@ -51,6 +57,7 @@ inline void leave_division(LayerGraph& graph, std::size_t softmax, std::vector<F
     last = *reader;
     const Layer& next = graph.layers[last].layer;
     if (std::holds_alternative<op::MatMul>(next) || std::holds_alternative<op::Einsum>(next)) break;
+    if (is_pointwise(next)) break;
     if (!std::holds_alternative<op::View>(next) && !std::holds_alternative<op::Transpose>(next) &&
         !std::holds_alternative<op::Cast>(next))
       return;
@@ -59,6 +66,35 @@ inline void leave_division(LayerGraph& graph, std::size_t softmax, std::vector<F
   if (product.outputs.size() != 1 || cost(product.layer).macs == 0) return;
   const std::int64_t scores = element_count(layer->x), results = element_count(graph.tensors[product.outputs[0]].dims);
   if (results < scores) leave_out_part(graph, softmax, static_cast<double>(scores), needed);
+}
+
+/// Sums of squared differences between all pairs of rows are |a|^2 - 2 a b + |b|^2. These products take two operations
+/// for each term, as much as the squares and their sum: the differences do not count.
+inline void leave_differences(LayerGraph& graph, std::size_t difference, std::vector<Flops>& needed) {
+  const Occurrence& at = graph.layers[difference];
+  const auto* binary = std::get_if<op::Binary>(&*at.layer);
+  if (binary == nullptr || binary->fn != ElementwiseFn::sub || !binary->post.empty() || at.inputs.size() != 2 ||
+      at.outputs.size() != 1 || at.absorbed.value > 0)
+    return;
+  const std::int64_t pairs = element_count(graph.tensors[at.outputs[0]].dims);
+  for (const auto& input : at.inputs)
+    if (!input || element_count(graph.tensors[*input].dims) >= pairs) return;
+  auto next = only_reader(graph, at.outputs[0], difference);
+  const auto is = [&](auto matches) { return next && matches(*graph.layers[*next].layer); };
+  const bool is_squared = is([](const auto& layer) {
+    const auto* unary = std::get_if<op::Unary>(&layer);
+    const auto* product = std::get_if<op::Binary>(&layer);
+    return (unary != nullptr && unary->fn == ElementwiseFn::square) ||
+           (product != nullptr && product->fn == ElementwiseFn::mul && product->same);
+  });
+  if (is_squared) next = only_reader(graph, graph.layers[*next].outputs[0], difference);
+  const bool is_summed = is([&](const auto& layer) {
+    const auto* reduce = std::get_if<op::Reduce>(&layer);
+    if (reduce == nullptr) return false;
+    return is_squared ? reduce->fn == op::ReduceFn::sum || reduce->fn == op::ReduceFn::mean
+                      : reduce->fn == op::ReduceFn::sum_square || reduce->fn == op::ReduceFn::l2;
+  });
+  if (is_summed) leave_out_part(graph, difference, static_cast<double>(pairs), needed);
 }
 
 /// Follows the result of one product while each tensor has a single reader.
@@ -235,6 +271,7 @@ inline std::vector<Flops> absorb_steps(LayerGraph& graph) {
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     AbsorbedSteps(graph, i, needed, sums).absorb();
     leave_division(graph, i, needed);
+    leave_differences(graph, i, needed);
   }
   return needed;
 }
