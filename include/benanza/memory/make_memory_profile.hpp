@@ -91,6 +91,7 @@ class MemoryProfiler {
     result_.steps.reserve(graph_->nodes.size());
     layers_.reserve(graph_->nodes.size());
     layer_of_.reserve(graph_->nodes.size());
+    result_.blocks.reserve(graph_->values.size());
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       const Node& node = graph_->nodes[i];
       result_.steps.push_back({.node = node.name, .phase = iteration_->phases[i]});
@@ -285,8 +286,8 @@ class MemoryProfiler {
       result_.steps[i].bytes = now;
       if (total(now) > total(result_.steps[result_.peak].bytes)) result_.peak = i;
     }
-    for (MemoryLayer& layer : layers_)
-      if (total(layer.bytes) > 0) result_.layers.push_back(std::move(layer));
+    std::erase_if(layers_, [](const MemoryLayer& layer) { return total(layer.bytes) <= 0; });
+    result_.layers = std::move(layers_);
     std::stable_sort(result_.layers.begin(), result_.layers.end(),
                      [](const auto& a, const auto& b) { return total(a.bytes) > total(b.bytes); });
   }
