@@ -23,7 +23,7 @@ struct InputArray {
 };
 
 struct ImportOptions {
-  std::optional<std::int64_t> batch{};         ///< rewrites the first dimension of every real input that shares it
+  std::optional<std::int64_t> batch{};         ///< sets the batch of every input that shares it (docs/program.md)
   std::map<std::string, std::int64_t> dims{};  ///< symbolic dimension -> size; `x.2` is the unnamed third one of x
   std::map<std::string, std::vector<std::int64_t>> inputs{};  ///< input name (empty: the only one) -> full shape
   std::map<std::string, std::int64_t> values{};               ///< scalar input name -> its value, e.g. a trip count

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bind.hpp"
 
+#include "batch_axis.hpp"
 #include "declared_inputs.hpp"
 #include "proto.hpp"
 #include "rules.hpp"
 #include <benanza/error.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
 #include <set>
@@ -40,11 +42,12 @@ void check_sizes(const ImportOptions& options) {
 
 class Binder {
  public:
-  Binder(const onnx::GraphProto& graph, const Options& options)
-      : graph_(graph), options_(options), inputs_(declared_inputs(graph)) {}
+  Binder(const onnx::GraphProto& graph, const Options& options, std::size_t axis)
+      : graph_(graph), options_(options), untold_axis_(axis), inputs_(declared_inputs(graph)) {}
 
   Binding bind() {
     check_names();
+    find_axes();
     bind_batch();
     bind_shapes();
     bind_arrays();
@@ -59,13 +62,7 @@ class Binder {
     for (const auto& [symbol, size] : sizes_)
       if (symbols_.contains(symbol)) binding.dims.emplace(symbol, size);
     binding.assumed = assumed_;
-    const auto first = std::find_if(binding.inputs.begin(), binding.inputs.end(),
-                                    [](const BoundInput& input) { return !input.dims.empty() && !input.value; });
-    if (first == binding.inputs.end()) return binding;
-    binding.batch = first->dims.front();
-    const Dim* leading = leading_dim();
-    const std::int64_t made_for = leading != nullptr && leading->size ? *leading->size : 1;
-    if (made_for != binding.batch) binding.old_batch = made_for;
+    find_batch(binding);
     return binding;
   }
 
@@ -107,15 +104,66 @@ class Binder {
     check(values_);
   }
 
-  /// The first input that has a dimension.
+  /// The axis of an input whose symbol says that it counts the items of a batch.
+  [[nodiscard]] static std::optional<std::size_t> named_axis(const DeclaredInput& input) {
+    for (std::size_t i = 0; input.dims && i < input.dims->size(); ++i)
+      if (const Dim& dim = (*input.dims)[i]; !dim.anonymous && says_batch(dim.symbol) && !as_sum(dim.symbol)) return i;
+    return std::nullopt;
+  }
+
+  void find_axes() {
+    const auto is_recurrent = [](const onnx::NodeProto& node) {
+      return facts_of(node.domain(), node.op_type()).is(Trait::recurrent);
+    };
+    const bool any_recurrent = std::any_of(graph_.node().begin(), graph_.node().end(), is_recurrent);
+    for (const auto& input : inputs_) {
+      told_axes_.push_back(named_axis(input));
+      if (!told_axes_.back() && any_recurrent && input.dims)
+        told_axes_.back() = recurrent_batch_axis(graph_, input.proto->name(), input.dims->size());
+    }
+  }
+  [[nodiscard]] std::optional<std::size_t> told_axis(const DeclaredInput& input) const {
+    return told_axes_[static_cast<std::size_t>(&input - inputs_.data())];
+  }
+
+  /// The axis of an input that is the batch, if one is.
+  [[nodiscard]] std::size_t axis_of(const DeclaredInput& input) const {
+    return told_axis(input).value_or(input.dims->size() > untold_axis_ ? untold_axis_ : 0);
+  }
+
+  /// The first input that has a dimension, or if that dimension is something else by its name, an input with a
+  /// dimension that is the batch by its name.
   [[nodiscard]] const DeclaredInput* leading_input() const {
-    for (const auto& input : inputs_)
-      if (input.dims && !input.dims->empty() && !values_.contains(input.proto->name())) return &input;
-    return nullptr;
+    const DeclaredInput* first = nullptr;
+    for (const auto& input : inputs_) {
+      if (!input.dims || input.dims->empty() || values_.contains(input.proto->name())) continue;
+      if (first == nullptr) first = &input;
+      if (!says_other((*first->dims)[axis_of(*first)].symbol)) return first;
+      if (named_axis(input)) return &input;
+    }
+    return first;
   }
   [[nodiscard]] const Dim* leading_dim() const {
     const DeclaredInput* input = leading_input();
-    return input == nullptr ? nullptr : &input->dims->front();
+    return input == nullptr ? nullptr : &(*input->dims)[axis_of(*input)];
+  }
+
+  void find_batch(Binding& binding) const {
+    const DeclaredInput* input = leading_input();
+    if (input == nullptr) {
+      const auto first = std::find_if(binding.inputs.begin(), binding.inputs.end(),
+                                      [](const BoundInput& each) { return !each.dims.empty() && !each.value; });
+      if (first != binding.inputs.end()) binding.batch = first->dims.front();
+      return;
+    }
+    const std::size_t at = axis_of(*input);
+    const Dim& leading = (*input->dims)[at];
+    binding.batch = binding.inputs[static_cast<std::size_t>(input - inputs_.data())].dims[at];
+    binding.leads = at == 0;
+    binding.is_frozen = leading.size.has_value();
+    binding.is_told = told_axis(*input).has_value();
+    const std::int64_t made_for = leading.size.value_or(1);
+    if (made_for != binding.batch) binding.old_batch = made_for;
   }
 
   void bind_batch() {
@@ -130,16 +178,17 @@ class Binder {
     sizes_[leading->symbol] = *batch_;
   }
 
-  /// Whether that dimension is the batch, the leading dimension of the first input. A vector of one element does not
-  /// count, since it may be anything. The state of a recurrent model, such as 2 x ? x 128, has the batch in its middle.
+  /// Whether that dimension is the batch, which the first input has. A vector of one element does not count, since it
+  /// may be anything. The state of a recurrent model, such as 2 x ? x 128, has the batch in its middle.
   [[nodiscard]] bool shares_batch(const DeclaredInput& input, std::size_t axis) const {
-    const DeclaredInput* first = leading_input();
-    if (first == nullptr || !input.dims || axis >= input.dims->size()) return false;
-    const Dim &leading = first->dims->front(), &own = (*input.dims)[axis];
-    if (!leading.symbol.empty() && own.symbol == leading.symbol) return true;
-    if (axis == 0 && leading.anonymous) return own.anonymous;
-    if (axis == 0 && leading.size) return own.size == leading.size && (input.dims->size() > 1 || *leading.size != 1);
-    return axis == 1 && !leading.size && own.anonymous && input.dims->size() == 3 && (*input.dims)[0].size &&
+    const Dim* leading = leading_dim();
+    if (leading == nullptr || !input.dims || axis >= input.dims->size()) return false;
+    const Dim& own = (*input.dims)[axis];
+    if (!leading->symbol.empty() && own.symbol == leading->symbol) return true;
+    if (axis == axis_of(input) && leading->anonymous) return own.anonymous;
+    if (axis == axis_of(input) && leading->size)
+      return own.size == leading->size && (input.dims->size() > 1 || *leading->size != 1);
+    return axis == 1 && !leading->size && own.anonymous && input.dims->size() == 3 && (*input.dims)[0].size &&
            (*input.dims)[2].size;
   }
 
@@ -232,16 +281,17 @@ class Binder {
     }
   }
 
-  /// Whether an unbound dimension counts the items of a batch. This holds for a leading dimension, unless its name or
-  /// another occurrence says otherwise, and for a dimension whose name says so.
+  /// Whether an unbound dimension counts the items of a batch. This holds for a dimension whose name says so, and for a
+  /// leading one, unless its name, another occurrence or a recurrent operator says otherwise.
   [[nodiscard]] bool looks_like_batch(const DeclaredInput& input, std::size_t axis) const {
     const Dim& dim = (*input.dims)[axis];
-    if (dim.anonymous) return axis == 0 || shares_batch(input, axis);
+    if (dim.anonymous) return axis == axis_of(input) || shares_batch(input, axis);
     if (says_batch(dim.symbol)) return true;
-    if (axis != 0 || says_other(dim.symbol)) return false;
+    if (axis != axis_of(input) || says_other(dim.symbol)) return false;
     const auto stands_behind = [&](const DeclaredInput& other) {
-      return other.dims && std::any_of(other.dims->begin() + (other.dims->empty() ? 0 : 1), other.dims->end(),
-                                       [&](const Dim& d) { return d.symbol == dim.symbol; });
+      for (std::size_t i = 0; other.dims && i < other.dims->size(); ++i)
+        if (i != axis_of(other) && (*other.dims)[i].symbol == dim.symbol) return true;
+      return false;
     };
     return leading_dim()->symbol == dim.symbol || std::none_of(inputs_.begin(), inputs_.end(), stands_behind);
   }
@@ -331,7 +381,9 @@ class Binder {
 
   const onnx::GraphProto& graph_;
   const Options& options_;
+  std::size_t untold_axis_;
   std::vector<DeclaredInput> inputs_;
+  std::vector<std::optional<std::size_t>> told_axes_{};
   std::set<std::string> symbols_{};
   std::map<std::string, std::int64_t> sizes_{}, assumed_{}, values_{};
   std::map<std::string, Dims> shapes_{};
@@ -341,8 +393,10 @@ class Binder {
 
 }  // namespace
 
-Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options) {
-  return Binder(graph, options).bind();
+Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options, std::size_t axis) {
+  Binding binding = Binder(graph, options, axis).bind();
+  binding.untold_axis = axis;
+  return binding;
 }
 
 Binding at_old_batch(const Binding& binding, const ImportOptions& options, const onnx::GraphProto& graph) {
@@ -350,7 +404,7 @@ Binding at_old_batch(const Binding& binding, const ImportOptions& options, const
   for (const auto& symbol : binding.batch_symbols) old.dims.erase(symbol);  // only --batch sets them
   for (const auto& input : binding.inputs)
     if (input.value) old.values[input.proto->name()] = *input.value;
-  return bind_inputs(graph, old);
+  return bind_inputs(graph, old, binding.untold_axis);
 }
 
 }  // namespace benanza::importer

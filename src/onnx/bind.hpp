@@ -6,6 +6,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,14 +32,19 @@ struct Binding {
   std::vector<std::string> open{};                ///< symbols that stay unbound; 1 in `inputs`
   std::vector<std::string> unbound{};             ///< everything unbound, in words, including shapes of unknown rank
   std::int64_t batch = 1;
+  bool leads = true;            ///< the batch is the first axis of its input
+  bool is_frozen = true;        ///< the file gives the batch as a number
+  bool is_told = false;         ///< a name or a recurrent operator says which axis is the batch
+  std::size_t untold_axis = 0;  ///< the axis that was assumed if it is not told
   /// The batch that the file was made for, if another one is requested; 1 if the file leaves it open.
   std::optional<std::int64_t> old_batch{};
   bool executable = false;  ///< as in ImportOptions
   bool training = false;    ///< as in ImportOptions
 };
 
+/// `axis`: the batch of an input if neither the name of a dimension nor a recurrent operator says which axis it is.
 /// Throws InputError for an invalid size, and UsageError if an option names nothing in the model.
-[[nodiscard]] Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options);
+[[nodiscard]] Binding bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options, std::size_t axis = 0);
 
 /// The same inputs with the batch that the file was made for.
 [[nodiscard]] Binding at_old_batch(const Binding& binding, const ImportOptions& options, const onnx::GraphProto& graph);

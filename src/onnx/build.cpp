@@ -474,6 +474,7 @@ void Builder::emit(Step& step, std::vector<Value> values, const Types& types) {
   // Keeps the information that a weight has 8 bits; fold_quantization drops the node.
   if (step.constant && step.node.op_type != "DequantizeLinear" && !binding_.executable) return;
   step.node.name = unique_name(frame, step.proto, unrolled_into_ != nullptr);
+  note_combined_items(step);
   frame.graph.nodes.push_back(std::move(step.node));
 }
 

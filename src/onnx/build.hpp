@@ -57,6 +57,9 @@ class Builder {
   [[nodiscard]] const std::vector<std::int64_t>& sizes_at_error() const { return sizes_at_error_; }
   /// Inputs of one integer without a value that this node depends on.
   [[nodiscard]] const std::vector<std::string>& scalars_at_error() const { return scalars_at_error_; }
+  /// `'name' (MatMul)`: the first product that combines the items of the batch with each other, as its work grows
+  /// faster than the batch. Empty if there is none.
+  [[nodiscard]] const std::string& combines_items() const { return combines_items_; }
 
  private:
   using Ids = std::vector<std::optional<ValueId>>;
@@ -144,6 +147,7 @@ class Builder {
   [[nodiscard]] const PastValue* past(const Scope& scope, const std::string& name) const;
   [[nodiscard]] bool accepted_by_consumers(Step& step, const Dims& candidate);
   void inherit_position(Step& step);
+  void note_combined_items(const Step& step);
 
   // compress.cpp
   bool visit_compress(Step& step);
@@ -202,6 +206,7 @@ class Builder {
   std::size_t visited_ = 0;
   std::vector<std::int64_t> sizes_at_error_{};
   std::vector<std::string> scalars_at_error_{};
+  std::string combines_items_{};
   std::int64_t unrolled_nodes_ = 0;                         ///< visited in passes that stand in place of their loops
   Frame* unrolled_into_ = nullptr;                          ///< the outermost frame into which a loop is being unrolled
   std::unordered_map<const void*, ValueId> stored_once_{};  ///< constants of its passes -> values of that frame

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of Builder that propagates a new batch through Reshape, Expand and constants (rebatch.hpp says why).
+#include "batch_axis.hpp"
 #include "build.hpp"
 #include "fold.hpp"
 #include "proto.hpp"
@@ -269,6 +270,30 @@ void Builder::inherit_position(Step& step) {
         within_[{&frame, *step.node.outputs[k]}] = within;
     }
   }
+}
+
+/// The items of a batch are independent requests, so their work grows as their number does. A product that takes more
+/// compares them: an attention over all rows of all items, or a correlation of each with each.
+void Builder::note_combined_items(const Step& step) {
+  if (!before_ || !combines_items_.empty() || step.inputs.size() < 2 || !step.node.has_output(0)) return;
+  const auto& values = step.scope.frame.graph.values;
+  const auto is_computed = [&](std::size_t i) { return step.inputs[i] && !values[*step.inputs[i]].constant; };
+  if (!is_computed(0) || !is_computed(1)) return;
+  const auto size = product_size(step.node, values[*step.inputs[0]].dims, values[*step.inputs[1]].dims,
+                                 values[*step.node.outputs[0]].dims);
+  if (!size) return;
+  const PastValue* a = past(step.scope, step.proto.input(0));
+  const PastValue* b = past(step.scope, step.proto.input(1));
+  const PastValue* y = past(step.scope, step.proto.output(0));
+  if (a == nullptr || b == nullptr || y == nullptr || y->dims.size() != values[*step.node.outputs[0]].dims.size())
+    return;
+  const auto old_size = product_size(step.node, a->dims, b->dims, y->dims);
+  if (!old_size || *old_size <= 0) return;
+  constexpr double rounding = 1e-4;
+  const double growth = static_cast<double>(binding_.batch) / static_cast<double>(*binding_.old_batch),
+               of_size = *size / *old_size;
+  if (growth > 1 ? of_size > growth * (1 + rounding) : of_size < growth * (1 - rounding))
+    combines_items_ = "'" + step.node.name + "' (" + step.node.op_type + ")";
 }
 
 }  // namespace benanza::importer

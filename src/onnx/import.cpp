@@ -68,7 +68,9 @@ class Importer {
     if (!binding.unbound.empty()) return build_open(binding);
     importer::Trial trial;
     try {
-      return build(binding, options_, trial);
+      Graph graph = build(binding, options_, trial);
+      if (trial.combines_items.empty()) return graph;
+      return with_separate_items(std::move(graph), binding, trial.combines_items);
     } catch (const InputError& error) {
       if (const auto values = values_that_help(trial.scalars); !values.empty()) {
         std::string inputs;
@@ -84,6 +86,35 @@ class Importer {
   }
 
  private:
+  /// `product` of the graph combines the items of a batch with each other. If nothing tells which axis is the batch, it
+  /// may be the second one, as in [length, batch, size]. Otherwise, a file of fixed sizes has no meaning at that batch;
+  /// one of open sizes computes what it says.
+  Graph with_separate_items(Graph graph, const importer::Binding& binding, const std::string& product) {
+    const bool is_one = binding.is_frozen && binding.old_batch == 1;  // no length is 1
+    if (options_.batch && !binding.is_told && !is_one) {
+      const importer::Binding second = importer::bind_inputs(model_.graph(), options_, 1);
+      importer::Trial trial;
+      try {
+        Graph other = second.leads || !second.unbound.empty() ? Graph() : build(second, options_, trial);
+        if (trial.fits && trial.combines_items.empty()) {
+          other.warnings.push_back("the batch is taken to be axis 1 of the inputs, since node " + product +
+                                   " combines what lies along axis 0");
+          return other;
+        }
+      } catch (const InputError&) {
+        // Its shapes do not fit such a batch.
+      }
+    }
+    const std::string what =
+        "node " + product +
+        " combines the items of a batch with each other, so that its work grows faster than the batch";
+    if (binding.is_frozen)
+      throw InputError("it has no batch of " + std::to_string(binding.batch) + ": " + what +
+                       "; it is made for a batch of " + std::to_string(*binding.old_batch));
+    graph.warnings.push_back(what);
+    return graph;
+  }
+
   /// If it throws, `trial` says how far it got.
   Graph build(const importer::Binding& binding, const ImportOptions& options, importer::Trial& trial) {
     importer::LazyHistory history([&] { return history_of(binding, options); });
@@ -94,7 +125,10 @@ class Importer {
     try {
       Graph graph = builder.build();
       if (is_kept) known_.keep(binding.inputs, std::move(own));
-      trial = {.fits = true, .nodes = builder.visited(), .outputs = outputs_as_declared(graph)};
+      trial = {.fits = true,
+               .nodes = builder.visited(),
+               .outputs = outputs_as_declared(graph),
+               .combines_items = builder.combines_items()};
       return graph;
     } catch (const Error&) {
       trial = {.nodes = builder.visited(), .sizes = builder.sizes_at_error(), .scalars = builder.scalars_at_error()};

@@ -159,7 +159,8 @@ std::optional<onnx::TypeProto> Builder::declared_type(const Step& step, const st
     if (dim.has_dim_value() && dim.dim_value() < 0) dim.clear_value();  // how an exporter writes an unknown size
     if (const auto bound = binding_.dims.find(dim.dim_param()); dim.has_dim_param() && bound != binding_.dims.end())
       dim.set_dim_value(bound->second);
-    else if (i == 0 && binding_.old_batch && dim.has_dim_value() && dim.dim_value() == *binding_.old_batch)
+    else if (i == 0 && binding_.leads && binding_.old_batch && dim.has_dim_value() &&
+             dim.dim_value() == *binding_.old_batch)
       dim.set_dim_value(binding_.batch);
   }
   return type;

@@ -81,6 +81,120 @@ TEST_CASE("A batch takes the inputs along that share it, and no vector of one el
   CHECK(value_named(graph, "scale").dims == Dims{1});
 }
 
+/// An initializer of ones.
+std::string ones(const std::string& type, std::size_t count) {
+  std::string text = type + " = {1";
+  for (std::size_t i = 1; i < count; ++i) text += ", 1";
+  return text + "}";
+}
+
+TEST_CASE("The batch is the dimension whose name says so", "[onnx]") {
+  const auto symbols = GENERATE(values<std::string>({"T, batch", "seq, B", "20, batch_size"}));
+  const auto graph = import_text("g (float[" + symbols + ", 8] x) => (float[a, b, 8] y) { y = Relu(x) }",
+                                 {.batch = 5, .defaults = {{.dims = {{"T", 20}, {"seq", 20}}}}});
+  CHECK(value_named(graph, "x").dims == Dims{20, 5, 8});
+  CHECK(graph.batch == 5);
+}
+
+TEST_CASE("A leading dimension is not the batch if another one is by its name", "[onnx]") {
+  const std::string message = message_of<UnboundError>(
+      [] { (void)import_text("g (float[T, batch, 8] x) => (float[T, batch, 8] y) { y = Relu(x) }"); });
+  CHECK_THAT(message, Catch::Contains("'T' (--dim T=VALUE)"));
+}
+
+TEST_CASE("A recurrent operator says which axis of its inputs is the batch", "[onnx]") {
+  // LSTM of ONNX: X is [length, batch, 4] and the states are [directions, batch, 3] in layout 0.
+  const std::string weights = " <" + ones("float[1, 12, 4] w", 48) + ", " + ones("float[1, 12, 3] r", 36) + ", " +
+                              ones("float[4, 4] v", 16) +
+                              ", int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}> ";
+  struct Case {
+    std::string why, inputs, nodes;
+    Dims x, h;
+  };
+  const auto [why, inputs, nodes, x, h] = GENERATE(values<Case>({
+      {"itself",
+       "float[20, 1, 4] x, float[1, 1, 3] h, float[1, 1, 3] c",
+       "y = LSTM<hidden_size = 3>(x, w, r, , , h, c)",
+       {20, 5, 4},
+       {1, 5, 3}},
+      {"behind a linear layer",
+       "float[20, 1, 4] x, float[1, 1, 3] h, float[1, 1, 3] c",
+       "p = MatMul(x, v) q = Relu(p) y = LSTM<hidden_size = 3>(q, w, r, , , h, c)",
+       {20, 5, 4},
+       {1, 5, 3}},
+      {"behind a transposition",
+       "float[1, 20, 4] x, float[1, 1, 3] h, float[1, 1, 3] c",
+       "t = Transpose<perm = [1, 0, 2]>(x) y = LSTM<hidden_size = 3>(t, w, r, , , h, c)",
+       {5, 20, 4},
+       {1, 5, 3}},
+      {"with the states of several layers",
+       "float[1, 20, 4] x, float[2, 1, 3] h, float[2, 1, 3] c",
+       "t = Transpose<perm = [1, 0, 2]>(x) i = Slice(h, zero, one, zero) j = Slice(c, one, two, zero) "
+       "y = LSTM<hidden_size = 3>(t, w, r, , , i, j)",
+       {5, 20, 4},
+       {2, 5, 3}},
+      {"with sizes that are open",
+       "float[20, ?, 4] x, float[1, ?, 3] h, float[1, ?, 3] c",
+       "y = LSTM<hidden_size = 3>(x, w, r, , , h, c)",
+       {20, 5, 4},
+       {1, 5, 3}},
+  }));
+  INFO(why);
+  const Graph graph =
+      import_text("g (" + inputs + ") => (float[20, 1, 1, 3] y)" + weights + "{ " + nodes + " }", {.batch = 5});
+  CHECK(value_named(graph, "x").dims == x);
+  CHECK(value_named(graph, "h").dims == h);
+  CHECK(value_named(graph, "y").dims == Dims{20, 1, 5, 3});
+  CHECK(graph.batch == 5);
+}
+
+TEST_CASE("With layout 1, the batch is the first axis of all inputs of a recurrent operator", "[onnx]") {
+  const Graph graph = import_text("g (float[1, 20, 4] x, float[1, 1, 3] h) => (float[1, 20, 1, 3] y) <" +
+                                      ones("float[1, 9, 4] w", 36) + ", " + ones("float[1, 9, 3] r", 27) +
+                                      "> { y = GRU<hidden_size = 3, layout = 1>(x, w, r, , , h) }",
+                                  {.batch = 5});
+  CHECK(value_named(graph, "x").dims == Dims{5, 20, 4});
+  CHECK(value_named(graph, "h").dims == Dims{5, 1, 3});
+}
+
+TEST_CASE("If attention combines what lies along the first axis, the batch is the second one", "[onnx]") {
+  // PyTorch's MultiheadAttention without batch_first: 6 tokens, 2 heads of depth 2.
+  const Graph graph = import_text(
+      "g (float[6, 1, 4] x) => (float[2, 6, 6] y) <int64[3] t = {6, 2, 2}> "
+      "{ r = Reshape(x, t) q = Transpose<perm = [1, 0, 2]>(r) k = Transpose<perm = [1, 2, 0]>(r) y = MatMul(q, k) }",
+      {.batch = 5});
+  CHECK(value_named(graph, "x").dims == Dims{6, 5, 4});
+  CHECK(value_named(graph, "y").dims == Dims{10, 6, 6});
+  REQUIRE(graph.warnings.size() == 1);
+  CHECK_THAT(graph.warnings[0], Catch::Contains("axis 1"));
+}
+
+TEST_CASE("A file whose sizes are fixed has no other batch if a product combines its items", "[onnx]") {
+  struct Case {
+    std::string inputs, nodes, node;
+  };
+  const auto [inputs, nodes, node] = GENERATE(values<Case>(
+      {{"float[1, 6, 4] x", "r = Reshape(x, rows) k = Transpose(r) s = MatMul(r, k) p = Softmax(s) y = MatMul(p, r)",
+        "'MatMul_s' (MatMul)"},
+       {"float[1, 3, 8, 8] x, float[1, 3, 2, 2] z", "y = Conv(x, z)", "'Conv_y' (Conv)"},
+       {"float[1, 6, 4] x", "r = Reshape(x, rows) y = Einsum<equation = \"id,jd->ij\">(r, r)", "'Einsum_y' (Einsum)"},
+       {"float[1, 6, 4] x", "r = Reshape(x, rows) y = Gemm<transB = 1>(r, r)", "'Gemm_y' (Gemm)"}}));
+  const std::string text = "g (" + inputs + ") => (float[a] y) <int64[2] rows = {6, 4}> { " + nodes + " }";
+  CHECK_THAT(message_of<InputError>([&, &t = text] { (void)import_text(t, {.batch = 3}); }),
+             Catch::Contains(node) && Catch::Contains("combines the items of a batch"));
+  CHECK(import_text(text, {.batch = 1}).batch == 1);
+}
+
+TEST_CASE("If sizes are open, a product that combines items is only reported", "[onnx]") {
+  const Graph graph = import_text(
+      "g (float[batch, 6, 4] x) => (float[a, b] y) <int64[2] rows = {-1, 4}> "
+      "{ r = Reshape(x, rows) k = Transpose(r) y = MatMul(r, k) }",
+      {.batch = 3});
+  CHECK(value_named(graph, "y").dims == Dims{18, 18});
+  REQUIRE(graph.warnings.size() == 1);
+  CHECK_THAT(graph.warnings[0], Catch::Contains("combines the items of a batch"));
+}
+
 TEST_CASE("A frozen batch is rewritten in Reshape, Expand, Concat and Slice", "[onnx]") {
   struct Case {
     std::string why, nodes;

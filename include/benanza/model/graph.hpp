@@ -124,7 +124,7 @@ struct Graph {
   std::vector<ValueId> inputs{};  ///< real inputs (no initializers)
   std::vector<ValueId> outputs{};
   std::vector<std::string> output_names{};        ///< as in the file: two of them may be one value; empty for bodies
-  std::int64_t batch = 1;                         ///< first dimension of the first input that has one, else 1
+  std::int64_t batch = 1;                         ///< of the first input that has dimensions, else 1
   std::map<std::string, std::int64_t> dims{};     ///< symbolic dimensions and the sizes they are bound to
   std::map<std::string, std::int64_t> assumed{};  ///< those of `dims` that were not bound explicitly
   std::vector<std::string> warnings{};            ///< parts of the file that are left out or read differently, and why
