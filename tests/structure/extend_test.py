@@ -92,7 +92,7 @@ class Extend(unittest.TestCase):
         operator = re.search(r"^struct Det \{.*?^\};\n\n", (HERE / "extend/det.hpp").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
         tree.insert("include/benanza/op/reduction.hpp", "}  // namespace benanza::op", operator[0])
         tree.insert("include/benanza/op/ops.hpp", "op::TopK", "op::Det, ")
-        tree.insert("include/benanza/operators/product.hpp", '.ranks = {{{0, 2, 0}}}},\n    {.type = "Einsum"', ".traits = {few_operations}, ")
+        tree.insert("include/benanza/operators/detail/product.hpp", '.ranks = {{{0, 2, 0}}}},\n    {.type = "Einsum"', ".traits = {few_operations}, ")
         tree.insert("src/reference/evaluate.hpp", "// movement.cpp\n", "// det.cpp\nElements compute(const op::Det& det, const Query& query);\n")
         tree.insert("src/reference/CMakeLists.txt", "elementwise.cpp", "det.cpp ")
         self.assert_as_said(tree, "an operator")

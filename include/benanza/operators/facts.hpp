@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OperatorFacts: what is true of every node of an ONNX operator. The files beside this one have a row for each
+// OperatorFacts: what is true of every node of an ONNX operator. The files in detail/ have a row for each
 // operator; code that needs a fact asks for it (operators/lookup.hpp) and does not compare names. What a row leaves out
 // is not certain.
 #pragma once
