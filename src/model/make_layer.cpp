@@ -1,5 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function that a header only declares for code that links this library (benanza/detail/compiled.hpp).
-#define BENANZA_INLINE
-
-#include <benanza/model/detail/make_layer.hpp>
+#include <benanza/impl/model/make_layer_inl.hpp>

@@ -66,8 +66,8 @@ class Tree:
         self.run([COMPILER, *FLAGS, *option, *[word for folder in folders for word in ("-I", folder)], *third_parties, "all.cpp"])
 
     def check(self, *files):
-        """With the declarations alone of what compiled libraries define (benanza/detail/compiled.hpp)."""
-        self.compile(["-fsyntax-only", *[f"-DBENANZA_COMPILED_{library}" for library in ("MODEL", "FUSION", "BOUNDS")]], files)
+        """With the declarations alone of what compiled libraries define (benanza/impl/inline.hpp)."""
+        self.compile(["-fsyntax-only", "-DBENANZA_COMPILED"], files)
 
     def output_of(self, *files):
         self.compile(["-o", "program"], files)
@@ -96,7 +96,7 @@ class Extend(unittest.TestCase):
         tree.insert("src/reference/evaluate.hpp", "// movement.cpp\n", "// det.cpp\nElements compute(const op::Det& det, const Query& query);\n")
         tree.insert("src/reference/CMakeLists.txt", "elementwise.cpp", "det.cpp ")
         self.assert_as_said(tree, "an operator")
-        tree.check("src/model/operators.cpp", "src/reference/reference.cpp", "src/backend/native/backend.cpp")
+        tree.check("src/model/lookup.cpp", "src/reference/reference.cpp", "src/backend/native/backend.cpp")
         tree.output_of("src/reference/det.cpp", "src/gap/engine_words.cpp", "src/plan/element.cpp", HERE / "extend/ask_operator.cpp")
 
     def test_a_backend(self):
@@ -110,8 +110,8 @@ class Extend(unittest.TestCase):
 
     def test_a_fusion_pattern(self):
         tree = self.tree("pattern")
-        tree.insert("include/benanza/fusion/default_patterns.hpp", "\nnamespace benanza {", "#include <benanza/fusion/detail/sign.hpp>\n")
-        tree.insert("include/benanza/fusion/default_patterns.hpp", '{"activation",', '{"sign", detail::match_sign},\n          ')
+        tree.insert("include/benanza/impl/fusion/default_patterns_inl.hpp", "#include <benanza/impl/inline.hpp>", "#include <benanza/fusion/detail/sign.hpp>\n")
+        tree.insert("include/benanza/impl/fusion/default_patterns_inl.hpp", '{"activation",', '{"sign", detail::match_sign},\n          ')
         self.assert_as_said(tree, "a fusion pattern")
         # Without it: Unary/f32/fn=neg/x=32/post=abs.
         self.assertEqual(tree.output_of(HERE / "extend/ask_pattern.cpp").split(), ["Unary/f32/fn=abs/x=32", "Softmax/f32/x=4x8x1"])

@@ -9,8 +9,8 @@ before it. So a header that forgets an include fails, as it would alone. By the 
 INCLUDE is the folder of public headers, FOLDER takes what is compiled; --after names folders of frameworks, which may be the
 system's own and are searched last.
 
-All headers are compiled as code that links the compiled libraries sees them (benanza/detail/compiled.hpp); those that also define functions of
-such a library once more, with these.
+All headers are compiled as code that links the compiled libraries sees them (benanza/impl/inline.hpp); those that end with what impl/ has once more,
+with that.
 """
 import argparse
 import collections
@@ -25,10 +25,9 @@ import sys
 BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 DIRECTIVE = re.compile(r"\s*#\s*(include|if|ifdef|ifndef|elif|else|endif)\b\s*(<[^>]*>|\"[^\"]*\"|\w*)")
 NO_CODE = re.compile(r"\s*(#.*|//.*)?$")
-COMPILED = re.compile(r"BENANZA_COMPILED_\w+")
+COMPILED = "BENANZA_COMPILED"
 PRECOMPILED = ["benanza/op/ops.hpp", "benanza/model/graph.hpp", "benanza/op/operator.hpp"]  # what takes longest stands first
 ANY, ALWAYS, FIRST = (lambda always, first: True), (lambda always, first: always), (lambda always, first: first)  # which includes count
-LIBRARIES = ["BENANZA_COMPILED_MODEL", "BENANZA_COMPILED_FUSION", "BENANZA_COMPILED_BOUNDS"]
 
 
 def includes(text, defined):
@@ -40,7 +39,7 @@ def includes(text, defined):
         if not found:
             continue
         kind, word = found.groups()
-        if kind == "ifndef" and word in LIBRARIES:
+        if kind == "ifndef" and word == COMPILED:
             conditions.append(not defined)
         elif kind in {"if", "ifdef", "ifndef"}:
             conditions.append(None)
@@ -118,13 +117,13 @@ def sources(texts):
     """What to compile: (file, options, headers), the longest first."""
     made = []
     for defined in (True, False):
-        names = [name for name, text in texts.items() if defined or COMPILED.search(text)]
+        names = [name for name, text in texts.items() if defined or f"#ifndef {COMPILED}\n" in text]
         headers = Headers(texts, defined)
         groups = collections.defaultdict(list)
         for name in names:
             groups[next((first for first in PRECOMPILED if defined and first in texts and headers.may_precede(first, name)), "")].append(name)
         for precompiled, group in groups.items():
-            options = [f"-D{library}" for library in LIBRARIES if defined] + (["-include", file_of(precompiled)] if precompiled else [])
+            options = [f"-D{COMPILED}"] * defined + (["-include", file_of(precompiled)] if precompiled else [])
             for chain in headers.chains(group):
                 made.append((len(headers.closure(chain[-1])), file_of(chain[-1]) + (".cpp" if defined else ".defined.cpp"), options, chain))
     return [source for _, *source in sorted(made, reverse=True)]
@@ -145,7 +144,7 @@ class Compiler:
 
     def precompile(self, header):
         file = file_of(header)
-        return self.compile(file, f"#include <{header}>\n", [*[f"-D{library}" for library in LIBRARIES], "-x", "c++-header", "-o", f"{file}.gch"])
+        return self.compile(file, f"#include <{header}>\n", [f"-D{COMPILED}", "-x", "c++-header", "-o", f"{file}.gch"])
 
     def check(self, file, options, headers):
         return self.compile(file, "".join(f"#include <{header}>\n" for header in headers) * 2, [*options, "-fsyntax-only"])

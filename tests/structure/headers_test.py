@@ -48,7 +48,7 @@ class HeadersTest(unittest.TestCase):
             "before its use": {"more.hpp": "#pragma once\n#include <string>\ninline Line more() { return {}; }\n#include <line.hpp>\n"},
             "outside of a comment": {"more.hpp": "#pragma once\n/*\n#include <text.hpp>\n*/\n#include <string>\ninline Text more() { return {}; }\n"},
             "where the library is linked": {
-                "more.hpp": "#pragma once\n#ifndef BENANZA_COMPILED_MODEL\n#include <text.hpp>\n#endif\ninline Text more() { return {}; }\n"},
+                "more.hpp": "#pragma once\n#ifndef BENANZA_COMPILED\n#include <text.hpp>\n#endif\ninline Text more() { return {}; }\n"},
         }
         for what, more in cases.items():
             with self.subTest(what):
@@ -67,7 +67,7 @@ class HeadersTest(unittest.TestCase):
 
     def test_definitions_of_a_library_are_compiled_where_they_are(self):
         texts = {
-            "count.hpp": "#pragma once\nint count();\n#ifndef BENANZA_COMPILED_MODEL\n#include <detail.hpp>\n#endif\n",
+            "count.hpp": "#pragma once\nint count();\n#ifndef BENANZA_COMPILED\n#include <detail.hpp>\n#endif\n",
             "detail.hpp": "#pragma once\n#include <count.hpp>\ninline int count() { return size; }\n",
         }
         found = found_in(texts)  # once through count.hpp, once by itself

@@ -5,8 +5,8 @@
     include_direction.py ROOT
 
 A third party is seen in one place only; public headers see none; a room includes itself and the rooms below it; the header of a family of
-operators never includes another's; what many include is light; a room that could be header-only is; benanza.hpp includes what benanza::analyzer links. Each
-wrong line is printed as `file:line: what, why`.
+operators never includes another's; what many include is light; a room that could be header-only is; what impl/ has is compiled
+once; benanza.hpp includes what benanza::analyzer links. Each wrong line is printed as `file:line: what, why`.
 """
 import pathlib
 import re
@@ -65,11 +65,11 @@ ROOMS = {
 }
 
 # Public headers outside of a room's folder.
-ROOM_OF_HEADER = {"error": "model", "version": "model", "op": "model", "operators": "model", "detail": "model", "catch2": "bounds", "gtest": "bounds", "benanza": "umbrella"}
+ROOM_OF_HEADER = {"error": "model", "version": "model", "op": "model", "operators": "model", "detail": "model", "inline": "model", "catch2": "bounds", "gtest": "bounds", "benanza": "umbrella"}
 
 # Within the model: from the lowest level to the highest; a header includes its own level and lower ones. What is not named is on top.
 LEVELS = [
-    r"error|version|model/(band|data_type|ramp|tensor_shape|units|inline_text|elementwise)",
+    r"inline|error|version|model/(band|data_type|ramp|tensor_shape|units|inline_text|elementwise)",
     r"model/(graph|critical_path)|op/operator|operators/.*|detail/(?!field_text|consistent).*",
     r"model/(epilogue|fused_node|cost)",
     r"op/.*|detail/(field_text|consistent)",
@@ -78,7 +78,7 @@ LEVELS = [
 
 # Who must compile fast: headers, and what they must not include, directly or through others. A generated suite compiles in a second where only
 # the libraries themselves are installed. Types compile in a second, without what computes them.
-COMPUTATION = ["bounds/analyze", "bounds/make_schedule", "bounds/make_sweeps", "bounds/detail"]
+COMPUTATION = ["bounds/analyze", "bounds/make_schedule", "bounds/make_sweeps", "bounds/detail", "impl/bounds"]
 SLOW = ["regex", "iostream", "fstream", "sstream", "chrono", "thread", "functional"]
 LIGHT = [
     ("generated suites", ["bench/run_suite", "plan/backend"],
@@ -103,7 +103,13 @@ def includes_of(path):
             yield number, found[1] == "<", found[2]
 
 
+def served(header):
+    """The header that a file of impl/ belongs to."""
+    return header.removeprefix("impl/").removesuffix("_inl")
+
+
 def level(header):
+    header = served(header)
     for number, pattern in enumerate(LEVELS):
         if re.fullmatch(pattern, header):
             return number
@@ -111,7 +117,7 @@ def level(header):
 
 
 def room_of_header(header):
-    first = header.split("/")[0]
+    first = served(header).split("/")[0]
     return ROOM_OF_HEADER.get(first, first)
 
 
@@ -172,7 +178,8 @@ def wrong_edge(file, angled, included, root):
             return upward
         if level(there) > level(here):
             return "a lower level includes a higher one"
-        if here.startswith("op/") and here != "op/ops" and re.match(r"op/(?!operator$|detail/)", there):
+        here, there = served(here), served(there)
+        if here.startswith("op/") and here not in {"op/ops", there} and re.match(r"op/(?!operator$|detail/)", there):
             return "a family of operators includes another one"
         return None
     for name, pattern, places in THIRD_PARTIES:
@@ -222,10 +229,35 @@ def wraps(room, root):
                for path in sources_of(room, root) for _, angled, included in includes_of(path) if angled)
 
 
+IMPLEMENTATION = re.compile(r"#include <(benanza/impl/\S+_inl\.hpp)>\n")
+END = re.compile(rf"#ifndef BENANZA_COMPILED\n(?:{IMPLEMENTATION.pattern})+#endif\n\Z")
+
+
 def compiles_headers(path):
-    """Whether a source only compiles what headers define (benanza/detail/compiled.hpp)."""
+    """Whether a source only compiles what impl/ has (benanza/impl/inline.hpp)."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    return "#define BENANZA_INLINE" in lines and all(not line or line.startswith(("//", "#", "template benanza::")) for line in lines)
+    return all(not line or line.startswith(("//", "#include <benanza/impl/")) for line in lines)
+
+
+def wrong_implementations(root):
+    """Files of impl/ that no header ends with, or that not exactly one source compiles; headers that include one elsewhere than at their end."""
+    include, compiled, ends = root / "include", {}, set()
+    for path in sorted((root / "src").rglob("*.cpp")):
+        for name in IMPLEMENTATION.findall(path.read_text(encoding="utf-8")):
+            compiled.setdefault(name, []).append(path.relative_to(root).as_posix())
+    for path in sorted(include.rglob("*.hpp")):
+        text = path.read_text(encoding="utf-8")
+        end = END.search(text)
+        ends |= set(IMPLEMENTATION.findall(end[0] if end else ""))
+        if IMPLEMENTATION.search(text[: end.start()] if end else text):
+            yield f"{path.relative_to(root)}: includes what impl/ has elsewhere than at its end, where BENANZA_COMPILED is not defined"
+    for path in sorted(include.glob("benanza/impl/**/*_inl.hpp")):
+        name = path.relative_to(include).as_posix()
+        sources = compiled.get(name, [])
+        if name not in ends:
+            yield f"include/{name}: no header ends with it"
+        if [room_of_source(source) for source in sources] != [room_of_header(name.removeprefix("benanza/"))]:
+            yield f"include/{name}: compiled by {sources or 'nothing'}, not by one source of its room"
 
 
 def needlessly_compiled(root):
@@ -254,7 +286,7 @@ def benanza_differs(root):
     reached = reached_from("benanza", root)
     for path in sorted((root / "include" / "benanza").rglob("*.hpp")):
         header = path.relative_to(root / "include" / "benanza").with_suffix("").as_posix()
-        offered = room_of_header(header) in rooms and "detail" not in header.split("/")
+        offered = room_of_header(header) in rooms and not {"detail", "impl"} & set(header.split("/"))
         if offered and header not in reached and path.relative_to(root).as_posix() not in matchers:
             yield f"include/benanza/benanza.hpp: lacks {header}, which benanza::analyzer has"
 
@@ -271,7 +303,7 @@ def wrong_edges(root):
                 why = wrong_edge(file, angled, included, root)
                 if why:
                     result.append(f"{file}:{number}: includes {included}: {why}")
-    return result + [*too_heavy(root), *needlessly_compiled(root), *benanza_differs(root)]
+    return result + [*too_heavy(root), *needlessly_compiled(root), *wrong_implementations(root), *benanza_differs(root)]
 
 
 def main():

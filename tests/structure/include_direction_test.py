@@ -85,11 +85,18 @@ class IncludeDirection(unittest.TestCase):
         self.assertEqual(found_in(wrapper | pure), [])
         self.assertEqual(found_in(pure), ["src/gap/gap.cpp: gap is pure computation: header-only"])
 
-    def test_a_source_may_compile_what_headers_define(self):
-        source = "// Comment.\n#define BENANZA_INLINE\n\n#include <benanza/model/graph.hpp>\n\ntemplate benanza::Layer benanza::read<>(int);\n"
-        self.assertEqual(found_in({"src/fusion/fusion.cpp": source}), [])
-        code = {"src/fusion/fusion.cpp": source + "int more() { return 1; }\n"}
-        self.assertEqual(found_in(code), ["src/fusion/fusion.cpp: fusion is pure computation: header-only"])
+    def test_one_source_compiles_what_a_header_ends_with(self):
+        header, body, source = "include/benanza/fusion/fuse.hpp", "include/benanza/impl/fusion/fuse_inl.hpp", "src/fusion/fuse.cpp"
+        included = "#include <benanza/impl/fusion/fuse_inl.hpp>\n"
+        tree = {header: f"#pragma once\n#ifndef BENANZA_COMPILED\n{included}#endif\n", body: "#pragma once\n", source: f"// Comment.\n{included}"}
+        self.assertEqual(found_in(tree), [])
+        self.assertEqual(found_in(tree | {source: tree[source] + "int more() { return 1; }\n"}), [f"{source}: fusion is pure computation: header-only"])
+        for more, compiled in (({source: ""}, "nothing"), ({"src/fusion/more.cpp": included}, [source, "src/fusion/more.cpp"]),
+                               ({source: "", "src/measure/fuse.cpp": included}, ["src/measure/fuse.cpp"])):
+            self.assertIn(f"{body}: compiled by {compiled}, not by one source of its room", found_in(tree | more))
+        self.assertIn(f"{body}: no header ends with it", found_in(tree | {header: "#pragma once\n"}))
+        for wrong in (f"#pragma once\n{included}", tree[header] + "int more();\n"):
+            self.assertIn(f"{header}: includes what impl/ has elsewhere than at its end, where BENANZA_COMPILED is not defined", found_in(tree | {header: wrong}))
 
     def test_benanza_hpp_has_what_the_analyzer_links(self):
         linked = {"CMakeLists.txt": "target_link_libraries(benanza_analyzer INTERFACE benanza_onnx benanza_results benanza_gap)\n"}

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
-#include <benanza/detail/compiled.hpp>
+#include <benanza/impl/inline.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/results/results.hpp>
 
@@ -18,6 +18,6 @@ namespace benanza {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED_BOUNDS
-#include <benanza/bounds/detail/analyze.hpp>
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/bounds/analyze_inl.hpp>
 #endif

@@ -5,33 +5,20 @@
 // norms.
 #pragma once
 
-#include <benanza/fusion/fuse.hpp>
+#include <benanza/fusion/pattern.hpp>
 
-#ifndef BENANZA_COMPILED_FUSION
-#include <benanza/fusion/detail/activation.hpp>
-#include <benanza/fusion/detail/attention.hpp>
-#include <benanza/fusion/detail/epilogue_group.hpp>
-#include <benanza/fusion/detail/gated_product.hpp>
-#include <benanza/fusion/detail/normalization.hpp>
-#include <benanza/fusion/detail/padding.hpp>
-#include <benanza/fusion/detail/residual_norm.hpp>
-#include <benanza/fusion/detail/rotary.hpp>
-#include <benanza/fusion/detail/shared_input.hpp>
+#include <vector>
 
 namespace benanza {
 
-BENANZA_INLINE std::vector<Pattern> default_patterns() {
-  return {{"activation", detail::match_activation},
-          {"norm", detail::match_norm},
-          {"rotary", detail::match_rotary},
-          {"attention", detail::match_attention},
-          {"padding", detail::match_padding},
-          {"product_epilogue", detail::match_product_epilogue},
-          {"shared_input", detail::match_shared_input},
-          {"gated_product", detail::match_gated_product},
-          {"elementwise_chain", detail::match_elementwise_chain},
-          {"residual_norm", detail::match_residual_norm}};
-}
+/// The patterns, in order: SiLU, GELU (erf and tanh forms), hard-swish, RMS and layer norm, and rotary embeddings that
+/// are written out in parts; scale-mask-softmax attention; zeros around a convolution; then convolution, matrix
+/// product, resize, batch norm or an element-wise function with everything that follows in its epilogue; products that
+/// share an input; a gated product; finally a norm with the sum before it, if that is still single.
+[[nodiscard]] std::vector<Pattern> default_patterns();
 
 }  // namespace benanza
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/fusion/default_patterns_inl.hpp>
 #endif

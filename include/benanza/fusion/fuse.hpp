@@ -6,15 +6,8 @@
 #include <benanza/model/layer_graph.hpp>
 
 #include <span>
-#include <vector>
 
 namespace benanza {
-
-/// The patterns, in order: SiLU, GELU (erf and tanh forms), hard-swish, RMS and layer norm, and rotary embeddings that
-/// are written out in parts; scale-mask-softmax attention; zeros around a convolution; then convolution, matrix
-/// product, resize, batch norm or an element-wise function with everything that follows in its epilogue; products that
-/// share an input; a gated product; finally a norm with the sum before it, if that is still single.
-[[nodiscard]] std::vector<Pattern> default_patterns();
 
 /// Fused form of a single-form graph. Patterns make groups. Then the remaining layers of movement become views if the
 /// layers around them read or write with strides.
@@ -25,6 +18,6 @@ namespace benanza {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED_FUSION
-#include <benanza/fusion/detail/fuse.hpp>
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/fusion/fuse_inl.hpp>
 #endif

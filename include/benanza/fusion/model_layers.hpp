@@ -41,6 +41,6 @@ inline void add_measurable(const ModelLayers& model, LayerSet& set) {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED_FUSION
-#include <benanza/fusion/detail/model_layers.hpp>
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/fusion/model_layers_inl.hpp>
 #endif

@@ -55,6 +55,6 @@ constexpr void for_each_operator(Visit&& visit) {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED_MODEL
-#include <benanza/model/detail/layer.hpp>
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/model/layer_inl.hpp>
 #endif

@@ -8,7 +8,6 @@
 #include <benanza/op/ops.hpp>
 
 #include <compare>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -50,19 +49,11 @@ namespace detail {
   return a <=> b;
 }
 
-/// A template, so that the readers of all operators are compiled only where a signature is read: in other files they
-/// took a fifth of the compile time.
-template <class = void>
-[[nodiscard]] Layer read_layer(std::string_view text);
-
 }  // namespace detail
 
 /// The layer that a signature describes. Fields may be in any order, and fields at their default may be present. Throws
 /// InputError that states what was found at which character and what was expected.
-template <std::convertible_to<std::string_view> Text>
-[[nodiscard]] Layer parse_layer(const Text& text) {
-  return detail::read_layer(text);
-}
+[[nodiscard]] Layer parse_layer(std::string_view text);
 
 /// Identity of a layer, in the order of suites and reports: operators in the order of the list of operators, then by
 /// text in natural order.
@@ -73,10 +64,7 @@ class LayerSignature {
   LayerSignature() : LayerSignature(Layer{}) {}
   explicit LayerSignature(const Layer& layer);
   /// Canonical for any spelling of `text`. Throws as `parse_layer` does.
-  template <std::convertible_to<std::string_view> Text>
-  [[nodiscard]] static LayerSignature parse(const Text& text) {
-    return LayerSignature(parse_layer(text));
-  }
+  [[nodiscard]] static LayerSignature parse(std::string_view text) { return LayerSignature(parse_layer(text)); }
 
   [[nodiscard]] const std::string& text() const { return text_; }
   bool operator==(const LayerSignature&) const = default;
@@ -94,6 +82,6 @@ class LayerSignature {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED_MODEL
-#include <benanza/model/detail/layer_signature.hpp>
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/model/layer_signature_inl.hpp>
 #endif

@@ -17,6 +17,6 @@ namespace benanza {
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED_MODEL
-#include <benanza/model/detail/make_layer.hpp>
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/model/make_layer_inl.hpp>
 #endif

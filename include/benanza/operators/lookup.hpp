@@ -2,7 +2,7 @@
 // The facts about an operator, by its name.
 #pragma once
 
-#include <benanza/detail/compiled.hpp>
+#include <benanza/impl/inline.hpp>
 #include <benanza/operators/facts.hpp>
 
 #include <cstddef>
@@ -27,6 +27,6 @@ struct Node;
 
 }  // namespace benanza
 
-#ifndef BENANZA_COMPILED_MODEL
-#include <benanza/operators/detail/tables.hpp>
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/operators/lookup_inl.hpp>
 #endif

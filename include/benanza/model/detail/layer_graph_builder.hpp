@@ -9,8 +9,9 @@
 #include <benanza/model/detail/live_elements.hpp>
 #include <benanza/model/detail/memory_bound.hpp>
 #include <benanza/model/detail/pass_numbers.hpp>
-#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/graph.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/model/model_layers.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +27,7 @@ namespace benanza {
 
 namespace detail {
 
-/// Builds the single form. Each call needs its own instance.
+/// Builds the single form, except for `dead`. Each call needs its own instance.
 class LayerGraphBuilder {
  public:
   [[nodiscard]] LayerGraph build(const Graph& graph) {
@@ -44,7 +45,6 @@ class LayerGraphBuilder {
     connect();
     totals(graph, scope);
     count_rereads();
-    result_.dead = dead_work(result_.layers);
     result_.exceptions = FloorExceptions(result_, nodes_).find();
     for (const auto& [type, nodes] : uncounted_)
       result_.unknown.push_back("'" + nodes.front() + "'" +
@@ -417,10 +417,10 @@ class LayerGraphBuilder {
 
 }  // namespace detail
 
-BENANZA_INLINE LayerGraph make_layer_graph(const Graph& graph) { return detail::LayerGraphBuilder{}.build(graph); }
-
 }  // namespace benanza
 
-#include <benanza/model/detail/layer_graph_bytes.hpp>
-#include <benanza/model/detail/layer_graph_loops.hpp>
-#include <benanza/model/detail/layer_graph_rereads.hpp>
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/model/layer_graph_bytes_inl.hpp>
+#include <benanza/impl/model/layer_graph_loops_inl.hpp>
+#include <benanza/impl/model/layer_graph_rereads_inl.hpp>
+#endif

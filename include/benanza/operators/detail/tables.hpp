@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of all families, and the lookup in them.
+// The tables of all families, and where a row is in them.
 #pragma once
 
-#include <benanza/model/graph.hpp>
 #include <benanza/operators/detail/attention.hpp>
 #include <benanza/operators/detail/convolution.hpp>
 #include <benanza/operators/detail/elementwise.hpp>
@@ -20,7 +19,7 @@
 #include <benanza/operators/detail/sampling.hpp>
 #include <benanza/operators/detail/transform.hpp>
 #include <benanza/operators/detail/trees.hpp>
-#include <benanza/operators/lookup.hpp>
+#include <benanza/operators/facts.hpp>
 
 #include <array>
 #include <cstddef>
@@ -28,9 +27,7 @@
 #include <span>
 #include <string_view>
 
-namespace benanza {
-
-namespace operators {
+namespace benanza::operators {
 
 inline constexpr std::array<std::span<const OperatorFacts>, 17> tables{
     attention_operators, convolution_operators,  elementwise_operators,   generation_operators, indexing_operators,
@@ -56,17 +53,4 @@ inline constexpr auto by_hash = [] {
   return result;
 }();
 
-}  // namespace operators
-
-BENANZA_INLINE const OperatorFacts& facts_of(std::string_view domain, std::string_view type) {
-  static constexpr OperatorFacts unknown{};
-  if (domain == "ai.onnx") domain = {};
-  std::size_t at = operators::hash_of(type) % operators::by_hash.size();
-  for (; operators::by_hash[at] != nullptr; at = (at + 1) % operators::by_hash.size())
-    if (const OperatorFacts& each = *operators::by_hash[at]; each.type == type && each.domain == domain) return each;
-  return unknown;
-}
-
-BENANZA_INLINE const OperatorFacts& facts_of(const Node& node) { return facts_of(node.domain, node.op_type); }
-
-}  // namespace benanza
+}  // namespace benanza::operators

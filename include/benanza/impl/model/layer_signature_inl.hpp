@@ -2,9 +2,9 @@
 // Writes and reads the signatures of all operators: the functions that model/layer_signature.hpp declares.
 #pragma once
 
-#include <benanza/detail/compiled.hpp>
 #include <benanza/detail/field_text.hpp>
 #include <benanza/error.hpp>
+#include <benanza/impl/inline.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/op/ops.hpp>
@@ -113,13 +113,12 @@ template <std::size_t I = 0>
   }
 }
 
-template <class>
-Layer read_layer(std::string_view text) {
-  SignatureReader reader(text);
-  return read_operator(reader);
-}
-
 }  // namespace detail
+
+BENANZA_INLINE Layer parse_layer(std::string_view text) {
+  detail::SignatureReader reader(text);
+  return detail::read_operator(reader);
+}
 
 BENANZA_INLINE LayerSignature::LayerSignature(const Layer& layer)
     : operator_(layer.index()),

@@ -2,6 +2,7 @@
 // Weights that recurrences read again in each pass, counted after the bytes of a LayerGraph.
 #pragma once
 
+#include <benanza/impl/inline.hpp>
 #include <benanza/model/detail/layer_graph_builder.hpp>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ inline constexpr double rounding_of_passes = 1e-6;
          std::holds_alternative<op::GatherNd>(layer);
 }
 
-inline LayerGraphBuilder::Dependence LayerGraphBuilder::dependence(const Dependences& known, TensorId id) const {
+BENANZA_INLINE LayerGraphBuilder::Dependence LayerGraphBuilder::dependence(const Dependences& known,
+                                                                           TensorId id) const {
   if (const auto found = known.find(id); found != known.end()) return found->second;
   const auto received = received_.find(id);
   if (received == received_.end()) return {};
@@ -38,7 +40,7 @@ inline LayerGraphBuilder::Dependence LayerGraphBuilder::dependence(const Depende
 /// The operands of a product that sums over all that the first depends on, with weights in the second: every result
 /// then depends on all of the first, and every weight is used. Empty for products that are independent of each other
 /// (of heads, of groups), which need not wait for each other.
-inline std::optional<std::pair<std::size_t, std::size_t>> LayerGraphBuilder::dense_operands(
+BENANZA_INLINE std::optional<std::pair<std::size_t, std::size_t>> LayerGraphBuilder::dense_operands(
     const Occurrence& at) const {
   std::int64_t x = 0, w = 0;
   if (const auto* product = std::get_if<op::MatMul>(&*at.layer)) {
@@ -65,9 +67,8 @@ inline std::optional<std::pair<std::size_t, std::size_t>> LayerGraphBuilder::den
 }
 
 /// What a layer's results have at least of a carried value. `dense` is the first of its dense operands.
-inline LayerGraphBuilder::Dependence LayerGraphBuilder::result_dependence(const Occurrence& at,
-                                                                          const Dependences& known,
-                                                                          std::optional<std::size_t> dense) const {
+BENANZA_INLINE LayerGraphBuilder::Dependence LayerGraphBuilder::result_dependence(
+    const Occurrence& at, const Dependences& known, std::optional<std::size_t> dense) const {
   const auto of = [&](std::size_t k) {
     return k < at.inputs.size() && at.inputs[k] ? dependence(known, *at.inputs[k]) : Dependence{};
   };
@@ -99,8 +100,8 @@ inline LayerGraphBuilder::Dependence LayerGraphBuilder::result_dependence(const 
   return result;
 }
 
-inline LayerGraphBuilder::PassWeights LayerGraphBuilder::weights_of(const Recurrence& recurrence,
-                                                                    const Carried& value) const {
+BENANZA_INLINE LayerGraphBuilder::PassWeights LayerGraphBuilder::weights_of(const Recurrence& recurrence,
+                                                                            const Carried& value) const {
   const std::size_t begin = recurrence.begin, end = recurrence.end;
   if (begin >= end || value.in == value.out) return {};
   std::vector<bool> needed(end - begin, false);  // for the next value
@@ -155,7 +156,7 @@ inline LayerGraphBuilder::PassWeights LayerGraphBuilder::weights_of(const Recurr
 /// If one product is all that lies between two states (h = tanh(h w)), its pass may begin with the elements of the
 /// state that are finished: one half of the weights serves this pass and the one before, the other half this pass and
 /// the next. Each pass then reads half of the weights.
-inline void LayerGraphBuilder::count_rereads() {
+BENANZA_INLINE void LayerGraphBuilder::count_rereads() {
   std::vector<std::vector<PassWeights>> all(recurrences_.size());
   std::vector<std::size_t> loops;
   for (std::size_t r = 0; r < recurrences_.size(); ++r) {

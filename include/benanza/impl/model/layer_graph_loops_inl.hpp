@@ -2,6 +2,7 @@
 // Loop and Scan in a LayerGraph: the layers of the body, and which of its passes follow each other.
 #pragma once
 
+#include <benanza/impl/inline.hpp>
 #include <benanza/model/detail/layer_graph_builder.hpp>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ namespace benanza::detail {
   return inputs;
 }
 
-inline void LayerGraphBuilder::loop(const Graph& graph, Scope& scope, const Node& node, const Context& context) {
+BENANZA_INLINE void LayerGraphBuilder::loop(const Graph& graph, Scope& scope, const Node& node,
+                                            const Context& context) {
   const Graph& body = node.bodies[0].graph;
   const bool scan = node.op_type == "Scan";
   const auto scanned = scan ? static_cast<std::size_t>(node.attribute<std::int64_t>("num_scan_inputs", 0)) : 0;
@@ -89,7 +91,8 @@ inline void LayerGraphBuilder::loop(const Graph& graph, Scope& scope, const Node
   }
 }
 
-inline void LayerGraphBuilder::serialize(std::size_t begin, const std::vector<Carried>& values, std::int64_t trips) {
+BENANZA_INLINE void LayerGraphBuilder::serialize(std::size_t begin, const std::vector<Carried>& values,
+                                                 std::int64_t trips) {
   const std::size_t end = result_.layers.size();
   std::vector<bool> serial(end, false);
   double most = 0;
@@ -123,8 +126,9 @@ inline void LayerGraphBuilder::serialize(std::size_t begin, const std::vector<Ca
     if (serial[i]) result_.layers[i].serial_repeat = saturated_product(result_.layers[i].serial_repeat, trips);
 }
 
-inline void LayerGraphBuilder::hoist(const Graph& body, const Scope& inner, const std::vector<ValueId>& changing,
-                                     std::size_t begin, std::int64_t trips) {
+BENANZA_INLINE void LayerGraphBuilder::hoist(const Graph& body, const Scope& inner,
+                                             const std::vector<ValueId>& changing, std::size_t begin,
+                                             std::int64_t trips) {
   if (trips < 2) return;
   std::vector<bool> changes(result_.layers.size(), false);
   for (std::size_t i = begin; i < result_.layers.size(); ++i) {

@@ -2,7 +2,7 @@
 // What every operator answers: the functions that model/layer.hpp declares.
 #pragma once
 
-#include <benanza/detail/compiled.hpp>
+#include <benanza/impl/inline.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/op/ops.hpp>

@@ -2,6 +2,7 @@
 // The edges and bytes of a LayerGraph, counted after all of its layers are present.
 #pragma once
 
+#include <benanza/impl/inline.hpp>
 #include <benanza/model/detail/absorbed_steps.hpp>
 #include <benanza/model/detail/layer_graph_builder.hpp>
 
@@ -14,7 +15,7 @@
 
 namespace benanza::detail {
 
-inline void LayerGraphBuilder::connect() {
+BENANZA_INLINE void LayerGraphBuilder::connect() {
   for (std::size_t i = 0; i < result_.layers.size(); ++i)
     for (const auto& input : result_.layers[i].inputs)
       if (input) result_.tensors[*input].consumers.push_back(i);
@@ -80,7 +81,7 @@ inline void LayerGraphBuilder::connect() {
   for (auto& at : result_.layers) note_in_place(at);
 }
 
-inline void LayerGraphBuilder::note_in_place(Occurrence& at) {
+BENANZA_INLINE void LayerGraphBuilder::note_in_place(Occurrence& at) {
   const bool in_place = detail::ask<bool>(at.layer, [&](const auto& op) {
     if constexpr (requires { op.in_place; }) return may_be_in_place(op, at) != op.in_place;
     else return false;
@@ -95,7 +96,7 @@ inline void LayerGraphBuilder::note_in_place(Occurrence& at) {
   at.layer = live_->pool().shared(changed);
 }
 
-inline void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
+BENANZA_INLINE void LayerGraphBuilder::totals(const Graph& graph, Scope& scope) {
   // The most that any one layer touches, as two gathers may pick the same rows. If all layers are certain to read what
   // they need, it is what they need together.
   std::map<TensorId, Bytes> weights, inputs, weights_that_may_run;
