@@ -5,6 +5,7 @@
 #include "proto.hpp"
 #include "rules.hpp"
 #include <benanza/error.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <onnx/checker.h>
 #include <onnx/defs/schema.h>

@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include <benanza/model/layer.hpp>
 #include <benanza/operators/detail/tables.hpp>
+#include <benanza/operators/lookup.hpp>
 
 #include <onnx/defs/schema.h>
 

@@ -89,8 +89,9 @@ class Extend(unittest.TestCase):
 
     def test_an_operator(self):
         tree = self.tree("operator")
-        operator = re.search(r"^struct Det \{.*?^\};\n\n", (HERE / "extend/det.hpp").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-        tree.insert("include/benanza/op/reduction.hpp", "}  // namespace benanza::op", operator[0])
+        operator = re.search(r"^(struct Det \{.*?^\};\n\n)(.*)\}  // namespace", (HERE / "extend/det.hpp").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        tree.insert("include/benanza/op/reduction.hpp", "}  // namespace benanza::op", operator[1])
+        tree.insert("include/benanza/impl/op/reduction_inl.hpp", "}  // namespace benanza::op", operator[2])
         tree.insert("include/benanza/op/ops.hpp", "op::TopK", "op::Det, ")
         tree.insert("include/benanza/operators/detail/product.hpp", '.ranks = {{{0, 2, 0}}}},\n    {.type = "Einsum"', ".traits = {few_operations}, ")
         tree.insert("src/reference/evaluate.hpp", "// movement.cpp\n", "// det.cpp\nElements compute(const op::Det& det, const Query& query);\n")

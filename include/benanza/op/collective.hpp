@@ -39,9 +39,7 @@ struct Collective {
   }
   constexpr bool operator==(const Collective&) const = default;
 
-  [[nodiscard]] static auto from(const Node&, const AnyGraph auto& graph) -> Read<Collective, decltype(graph)> {
-    return std::nullopt;
-  }
+  [[nodiscard]] static std::optional<Collective> from(const Node&, const Graph&) { return std::nullopt; }
 
   [[nodiscard]] constexpr std::int64_t elements_in() const { return K == CollectiveKind::all_gather ? n / ranks : n; }
   [[nodiscard]] constexpr std::int64_t elements_out() const {

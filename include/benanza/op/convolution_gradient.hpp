@@ -2,16 +2,11 @@
 // Gradients of a convolution.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/window.hpp>
-#include <benanza/detail/window_axes.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
+#include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace benanza::op {
@@ -48,74 +43,23 @@ struct ConvGradient {
   constexpr bool operator==(const ConvGradient&) const = default;
 
   /// ConvGradData reads dy and w, and writes dx. ConvGradWeights reads x and dy, and writes dw.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ConvGradient, decltype(graph)> {
-    const bool data = node.op_type == "ConvGradData";
-    const Value& x_value = data ? graph.output(node, 0) : graph.input(node, 0);
-    const Value& w_value = data ? graph.input(node, 1) : graph.output(node, 0);
-    const Value& dy_value = graph.input(node, data ? 0 : 1);
-    const std::span<const std::int64_t> x_dims = x_value.dims, w_dims = w_value.dims;
-    if (x_dims.size() < 3 || w_dims.size() != x_dims.size()) return std::nullopt;
-    auto axes = detail::WindowAxes::read(node, x_dims.subspan(2), w_dims.subspan(2));
-    if (!axes) return std::nullopt;
-    axes->resolve_same_padding(node.attribute<std::string>("auto_pad", "NOTSET"));
-    axes->canonicalize();
-    ConvGradient made{.type = x_value.type,
-                      .of = data ? ConvGradientOf::data : ConvGradientOf::weights,
-                      .x = axes->shape(x_dims[0], x_dims[1], &detail::Window::size),
-                      .w = axes->shape(w_dims[0], w_dims[1], &detail::Window::kernel),
-                      .pads = axes->pads(),
-                      .strides = axes->strides(),
-                      .dilations = axes->dilations(),
-                      .group = node.attribute<std::int64_t>("group", 1)};
-    if (!made.consistent() || dy_value.elements() != element_count(made.y())) return std::nullopt;
-    return made;
-  }
+  [[nodiscard]] static std::optional<ConvGradient> from(const Node& node, const Graph& graph);
 
   /// The shape of the convolution's result, and thus of its gradient.
-  [[nodiscard]] constexpr TensorShape y() const {
-    TensorShape shape{x[0], w[0]};
-    for (std::size_t i = 0; i + 2 < x.size(); ++i)
-      shape.push_back(detail::window(x, i, w[i + 2], pads, strides, dilations).outputs());
-    return shape;
-  }
+  [[nodiscard]] TensorShape y() const;
 
-  [[nodiscard]] Operands operands() const {
-    const auto touched = detail::touched_elements(x, std::span(w.begin() + 2, w.end()), pads, strides, dilations);
-    const Operand dy{.name = "dy", .type = type, .shape = y()};
-    if (of == ConvGradientOf::data)
-      return {.inputs = {dy, {.name = "w", .type = type, .shape = w}},
-              .outputs = {{.name = "dx", .type = type, .shape = x}}};
-    return {.inputs = {{.name = "x", .type = type, .shape = x, .touched = touched}, dy},
-            .outputs = {{.name = "dw", .type = type, .shape = w}}};
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// For each product x[n, c, o * stride + k * dilation - pad] * w[m, c, k] of the convolution there is one product of
   /// dy with w, and one of dy with x: each gradient has as many multiply-adds as the convolution. The same holds for
   /// the least products of any algorithm: they are the rank of one trilinear form in x, w and dy.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    const std::int64_t channels = checked_product(checked_product(x[0], w[0]), w[1]);
-    std::int64_t nominal = channels, in_range = channels, least = channels;
-    for (std::size_t i = 0; i + 2 < x.size(); ++i) {
-      const auto axis = detail::window(x, i, w[i + 2], pads, strides, dilations);
-      nominal = checked_product(nominal, checked_product(axis.outputs(), axis.kernel));
-      in_range = checked_product(in_range, axis.in_range_taps());
-      least = checked_product(least, axis.least_products());
-    }
-    return {
-        .macs = nominal, .flops = 2.0 * static_cast<double>(in_range), .least_flops = 2.0 * static_cast<double>(least)};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const {
-    const std::size_t rank = x.size();
-    if (rank < 3 || rank > 6 || !detail::are_sizes(x) || !detail::are_sizes(w, rank) || !detail::is_size(group))
-      return false;
-    if (!detail::are_windows(rank - 2, pads, strides, dilations) || x[1] % group != 0 || x[1] / group != w[1] ||
-        w[0] % group != 0)
-      return false;
-    for (std::size_t i = 0; i + 2 < rank; ++i)
-      if (!detail::is_window(detail::window(x, i, w[i + 2], pads, strides, dilations))) return false;
-    return true;
-  }
+  [[nodiscard]] bool consistent() const;
 };
 
 }  // namespace benanza::op
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/op/convolution_gradient_inl.hpp>
+#endif

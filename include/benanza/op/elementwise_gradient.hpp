@@ -2,15 +2,11 @@
 // Gradient of an element-wise function.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/unary_functions.hpp>
 #include <benanza/model/elementwise.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace benanza::op {
@@ -47,96 +43,21 @@ struct UnaryGradient {
   constexpr bool operator==(const UnaryGradient&) const = default;
 
   /// Inputs: dy and the operand or the result, followed by the bounds of a Clip.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<UnaryGradient, decltype(graph)> {
-    const Value& x_value = graph.input(node, 1);
-    UnaryGradient gradient{.type = x_value.type, .x = {x_value.elements()}};
-    std::string type = node.op_type;
-    if (!type.ends_with("Grad")) return std::nullopt;
-    type.erase(type.size() - 4);
-    if (type == "Clip") {
-      const Value *lower = detail::optional_input(node, graph, 2), *upper = detail::optional_input(node, graph, 3);
-      const auto bound = [&](const Value* given, std::string_view key) {
-        return given != nullptr                ? detail::scalar(*given)
-               : node.attributes.contains(key) ? std::optional(node.attribute<double>(key, 0))
-                                               : std::nullopt;
-      };
-      const auto least = bound(lower, "min"), most = bound(upper, "max");
-      if (!least || !most) return std::nullopt;
-      gradient.fn = ElementwiseFn::clip;
-      gradient.alpha = detail::decimal(*least);
-      gradient.beta = detail::decimal(*most);
-      return gradient;
-    }
-    for (const auto& row : detail::unary_functions) {
-      if (row.onnx_type != type && row.onnx_type != "com.microsoft." + type) continue;
-      gradient.fn = row.fn;
-      if (!row.alpha_key.empty()) gradient.alpha = detail::decimal(node.attribute<double>(row.alpha_key, row.alpha));
-      if (!row.beta_key.empty()) gradient.beta = detail::decimal(node.attribute<double>(row.beta_key, row.beta));
-      if (gradient.fn == ElementwiseFn::gelu && node.attribute<std::string>("approximate", "none") == "tanh")
-        gradient.fn = ElementwiseFn::gelu_tanh;
-      return gradient;
-    }
-    return std::nullopt;
-  }
+  [[nodiscard]] static std::optional<UnaryGradient> from(const Node& node, const Graph& graph);
 
   /// Whether the derivative is computed from the result.
-  [[nodiscard]] constexpr bool reads_result() const {
-    using enum ElementwiseFn;
-    switch (fn) {
-      case relu:
-      case sigmoid:
-      case ElementwiseFn::tanh:
-      case ElementwiseFn::exp:
-      case ElementwiseFn::sqrt:
-      case reciprocal:
-      case elu:
-      case leaky_relu:
-      case hard_sigmoid: return true;
-      default: return false;
-    }
-  }
+  [[nodiscard]] bool reads_result() const;
 
-  [[nodiscard]] Operands operands() const {
-    using enum ElementwiseFn;
-    const bool positive = fn == ElementwiseFn::log || fn == ElementwiseFn::sqrt || fn == reciprocal;
-    return {.inputs = {{.name = "dy", .type = type, .shape = x},
-                       {.name = reads_result() ? "y" : "x",
-                        .type = type,
-                        .shape = x,
-                        .contents = positive ? Contents::positive : Contents::uniform}},
-            .outputs = {{.name = "dx", .type = type, .shape = x}}};
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// The derivative and the product with dy: two operations per element, the least that any implementation needs.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = 2.0 * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const {
-    using enum ElementwiseFn;
-    switch (fn) {
-      case ElementwiseFn::abs:
-      case celu:
-      case clip:
-      case ElementwiseFn::cos:
-      case ElementwiseFn::erf:
-      case gelu:
-      case gelu_tanh:
-      case hard_swish:
-      case ElementwiseFn::log:
-      case mish:
-      case selu:
-      case shrink:
-      case ElementwiseFn::sin:
-      case softplus:
-      case softsign:
-      case swish:
-      case thresholded_relu: break;
-      default:
-        if (!reads_result()) return false;
-    }
-    return detail::are_sizes(x, 1) && alpha == alpha && beta == beta;
-  }
+  [[nodiscard]] bool consistent() const;
 };
 
 }  // namespace benanza::op
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/op/elementwise_gradient_inl.hpp>
+#endif

@@ -2,12 +2,10 @@
 // What writes without reading.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
-#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -37,32 +35,18 @@ struct Generate {
   }
   constexpr bool operator==(const Generate&) const = default;
 
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Generate, decltype(graph)> {
-    const auto at = std::find(onnx_types.begin(), onnx_types.end(), detail::onnx_type(node));
-    if (at == onnx_types.end()) return std::nullopt;
-    const Value& y_value = graph.output(node, 0);
-    Generate generate{
-        .type = y_value.type, .fn = static_cast<GenerateFn>(at - onnx_types.begin()), .y = {y_value.elements()}};
-    if (generate.fn != GenerateFn::eye) return generate;
-    if (y_value.dims.size() != 2) return std::nullopt;
-    generate.y = {y_value.dims[0], y_value.dims[1]};
-    return generate;
-  }
+  [[nodiscard]] static std::optional<Generate> from(const Node& node, const Graph& graph);
 
   /// Range reads its start and its step.
-  [[nodiscard]] Operands operands() const {
-    Operands result{.outputs = {{.name = "output", .type = type, .shape = y}}};
-    if (fn == GenerateFn::range)
-      for (const auto* name : {"start", "delta"}) result.inputs.push_back({.name = name, .type = type, .shape = {}});
-    return result;
-  }
+  [[nodiscard]] Operands operands() const;
   /// One operation for each element that differs from its neighbours.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    if (fn == GenerateFn::constant || fn == GenerateFn::eye) return {};
-    return {.flops = static_cast<double>(element_count(y))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(y, fn == GenerateFn::eye ? 2 : 1); }
+  [[nodiscard]] bool consistent() const;
 };
 
 }  // namespace benanza::op
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/op/generation_inl.hpp>
+#endif

@@ -2,16 +2,12 @@
 // Losses and their gradient.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace benanza::op {
@@ -47,46 +43,18 @@ struct Loss {
   }
   constexpr bool operator==(const Loss&) const = default;
 
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Loss, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto x = detail::batch_channels_inner(x_value.dims);
-    const auto reduction = detail::enum_from_name<LossReduction>(node.attribute<std::string>("reduction", "mean"));
-    if (!x || !reduction || !node.has_output(0)) return std::nullopt;
-    return Loss{.type = x_value.type,
-                .x = *x,
-                .softmax = node.op_type == "SoftmaxCrossEntropyLoss",
-                .reduction = *reduction,
-                .weighted = node.has_input(2),
-                .log_prob = node.has_output(1),
-                .target_type = graph.input(node, 1).type};
-  }
+  [[nodiscard]] static std::optional<Loss> from(const Node& node, const Graph& graph);
 
   [[nodiscard]] constexpr std::int64_t targets() const { return checked_product(x[0], x[2]); }
 
-  [[nodiscard]] Operands operands() const {
-    const TensorShape positions{x[0], x[2]};
-    Operands result{
-        .inputs =
-            {{.name = "scores", .type = type, .shape = x},
-             {.name = "target", .type = target_type, .shape = positions, .contents = Contents::indices, .limit = x[1]}},
-        .outputs = {
-            {.name = "loss", .type = type, .shape = reduction == LossReduction::none ? positions : TensorShape{}}}};
-    if (!softmax) result.inputs[0].touched = targets();
-    if (weighted)
-      result.inputs.push_back({.name = "weight", .type = type, .shape = {x[1]}, .contents = Contents::positive});
-    if (log_prob) result.outputs.push_back({.name = "log_prob", .type = type, .shape = x});
-    return result;
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// ONNX NegativeLogLikelihoodLoss: one operation per target (it is negated, weighted or added).
   /// SoftmaxCrossEntropyLoss: in addition an exponential and an addition per score, and a subtraction if the logarithms
   /// are a result.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    const double of_scores = softmax ? (log_prob ? 3.0 : 2.0) : 0.0;
-    return {.flops = of_scores * static_cast<double>(element_count(x)) + static_cast<double>(targets())};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && (softmax || !log_prob); }
+  [[nodiscard]] bool consistent() const;
 };
 
 /// Gradient of NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss to the scores.
@@ -114,44 +82,22 @@ struct LossGradient {
   constexpr bool operator==(const LossGradient&) const = default;
 
   /// Inputs: dy, the logarithms (with softmax), the targets and, if there are any, weights.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<LossGradient, decltype(graph)> {
-    const Value& x_value = graph.output(node, 0);
-    const auto x = detail::batch_channels_inner(x_value.dims);
-    const auto reduction = detail::enum_from_name<LossReduction>(node.attribute<std::string>("reduction", "mean"));
-    const bool softmax = node.op_type == "SoftmaxCrossEntropyLossGrad";
-    const std::size_t target = softmax ? 2 : 1;
-    if (!x || !reduction || !node.has_input(target)) return std::nullopt;
-    return LossGradient{.type = x_value.type,
-                        .x = *x,
-                        .softmax = softmax,
-                        .reduction = *reduction,
-                        .weighted = node.has_input(target + 1),
-                        .target_type = graph.input(node, target).type};
-  }
+  [[nodiscard]] static std::optional<LossGradient> from(const Node& node, const Graph& graph);
 
   [[nodiscard]] constexpr std::int64_t targets() const { return checked_product(x[0], x[2]); }
   /// The index of the targets among the inputs.
   [[nodiscard]] constexpr std::size_t target() const { return softmax ? 2 : 1; }
 
-  [[nodiscard]] Operands operands() const {
-    const TensorShape positions{x[0], x[2]};
-    Operands result{
-        .inputs = {{.name = "dy", .type = type, .shape = reduction == LossReduction::none ? positions : TensorShape{}}},
-        .outputs = {{.name = "dx", .type = type, .shape = x}}};
-    if (softmax) result.inputs.push_back({.name = "log_prob", .type = type, .shape = x});
-    result.inputs.push_back(
-        {.name = "target", .type = target_type, .shape = positions, .contents = Contents::indices, .limit = x[1]});
-    if (weighted)
-      result.inputs.push_back({.name = "weight", .type = type, .shape = {x[1]}, .contents = Contents::positive});
-    return result;
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// One operation per target; with softmax also an exponential and a product per score.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = (softmax ? 2.0 : 0.0) * static_cast<double>(element_count(x)) + static_cast<double>(targets())};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3); }
+  [[nodiscard]] bool consistent() const;
 };
 
 }  // namespace benanza::op
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/op/loss_inl.hpp>
+#endif

@@ -2,19 +2,14 @@
 // Normalizations, and softmax.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/magnitudes.hpp>
-#include <benanza/detail/node.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/op/operator.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace benanza::op {
 
@@ -38,39 +33,15 @@ struct BatchNorm {
 
   /// Training is left to ChannelNorm, and its outputs are ignored. Before opset 9, spatial = 0 normalises every
   /// position with values of its own.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<BatchNorm, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    auto x = detail::batch_channels_inner(x_value.dims);
-    if (!x || node.attribute<std::int64_t>("training_mode", 0) != 0) return std::nullopt;
-    if (node.opset < 9 && node.attribute<std::int64_t>("spatial", 1) == 0)
-      x = TensorShape{(*x)[0], checked_product((*x)[1], (*x)[2]), 1};
-    return BatchNorm{.type = x_value.type, .x = *x};
-  }
+  [[nodiscard]] static std::optional<BatchNorm> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    const TensorShape channels{x[1]};
-    Operands result{
-        .inputs = {{.name = "x", .type = type, .shape = x},
-                   {.name = "scale", .type = type, .shape = channels, .constant = true, .contents = Contents::positive},
-                   {.name = "b",
-                    .type = type,
-                    .shape = channels,
-                    .constant = true,
-                    .exponent = detail::norm_addend_exponent(type)},
-                   {.name = "mean", .type = type, .shape = channels, .constant = true},
-                   {.name = "var", .type = type, .shape = channels, .constant = true, .contents = Contents::positive}},
-        .outputs = {{.name = "y", .type = type, .shape = x}}};
-    detail::append_epilogue_operands(result, post, type, x, 1);
-    return result;
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// ONNX BatchNormalization (training_mode = 0): y = (x - mean) / sqrt(var + epsilon) * scale + b, one multiply-add
   /// per element.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = (2.0 + static_cast<double>(post.size())) * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && detail::fits(post, x); }
+  [[nodiscard]] bool consistent() const;
 };
 
 /// Normalisation of each channel by its own mean and variance over all images: BatchNormalization in training, and
@@ -94,58 +65,15 @@ struct ChannelNorm {
   constexpr bool operator==(const ChannelNorm&) const = default;
 
   /// Nothing if the axes that are kept are not adjacent.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<ChannelNorm, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto& dims = x_value.dims;
-    if (node.op_type == "BatchNormalization") {
-      const auto x = detail::batch_channels_inner(dims);
-      if (!x) return std::nullopt;
-      return ChannelNorm{.type = x_value.type, .x = *x, .running = node.has_output(1) && node.has_output(2)};
-    }
-    std::vector<bool> kept(dims.size(), true);
-    for (auto given : node.attribute<detail::Dims>("axes", {0, 2, 3})) {
-      const auto axis = detail::to_axis(given, dims.size());
-      if (!axis) return std::nullopt;
-      kept[*axis] = false;
-    }
-    const auto first = static_cast<std::size_t>(std::find(kept.begin(), kept.end(), true) - kept.begin());
-    const auto past = static_cast<std::size_t>(
-        std::find(kept.begin() + static_cast<std::ptrdiff_t>(first), kept.end(), false) - kept.begin());
-    if (std::find(kept.begin() + static_cast<std::ptrdiff_t>(past), kept.end(), true) != kept.end())
-      return std::nullopt;
-    return ChannelNorm{.type = x_value.type,
-                       .x = {detail::product(dims, 0, first), detail::product(dims, first, past),
-                             detail::product(dims, past, dims.size())},
-                       .affine = false};
-  }
+  [[nodiscard]] static std::optional<ChannelNorm> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    const TensorShape channels{x[1]};
-    Operands result{.inputs = {{.name = "x", .type = type, .shape = x}},
-                    .outputs = {{.name = "y", .type = type, .shape = x}}};
-    const auto add_input = [&](std::string_view name, Contents contents) {
-      result.inputs.push_back({.name = name, .type = type, .shape = channels, .contents = contents});
-    };
-    if (affine) {
-      add_input("scale", Contents::positive);
-      add_input("b", Contents::uniform);
-    }
-    if (running) {
-      add_input("input_mean", Contents::uniform);
-      add_input("input_var", Contents::positive);
-      result.outputs.push_back({.name = "running_mean", .type = type, .shape = channels});
-      result.outputs.push_back({.name = "running_var", .type = type, .shape = channels});
-    }
-    return result;
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// ONNX BatchNormalization (training_mode = 1) and MeanVarianceNormalization: mean (1 operation per element),
   /// variance (2), one multiply-add (2).
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = 5.0 * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && (affine || !running); }
+  [[nodiscard]] bool consistent() const;
 };
 
 /// What is normalised: x, its sum with a residual, or this sum, which is then a second output too.
@@ -186,60 +114,20 @@ struct LayerNorm {
   /// Normalises any number of trailing dimensions. The statistics that may be further outputs are ignored. ONNX
   /// Runtime's Skip operators normalise the last dimension of a sum of two tensors of the same shape: their inputs are
   /// `skip`, gamma, beta and bias, and their fourth output is the sum. The simplified operator has no beta.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<LayerNorm, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto& dims = x_value.dims;
-    const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", -1), dims.size());
-    if (!axis) return std::nullopt;
-    const bool skips = node.op_type.starts_with("Skip");
-    const std::size_t scale = skips ? 2 : 1;
-    LayerNorm norm{.type = x_value.type,
-                   .x = {detail::product(dims, 0, *axis), detail::product(dims, *axis, dims.size())},
-                   .rms = node.op_type != "LayerNormalization" && node.op_type != "SkipLayerNormalization",
-                   .scale = node.has_input(scale)};
-    norm.bias = !norm.rms && node.has_input(scale + 1);
-    if (!skips) return norm;
-    if (graph.input(node, 1).dims != dims) return std::nullopt;
-    norm.residual = node.has_output(3) ? Residual::kept : Residual::added;
-    norm.x_bias = node.has_input(norm.rms ? 3 : 4);
-    return norm;
-  }
+  [[nodiscard]] static std::optional<LayerNorm> from(const Node& node, const Graph& graph);
 
   /// Which input is the scale. Without a scale, the bias stands there.
   [[nodiscard]] constexpr std::size_t first_weight() const {
     return 1 + (residual == Residual::none ? 0U : 1U) + (x_bias ? 1U : 0U);
   }
-  [[nodiscard]] Operands operands() const {
-    Operands result{.inputs = {{.name = "x", .type = type, .shape = x}},
-                    .outputs = {{.name = "y", .type = type, .shape = x}}};
-    const TensorShape inner{x[1]};
-    if (residual != Residual::none) result.inputs.push_back({.name = "residual", .type = type, .shape = x});
-    if (x_bias) result.inputs.push_back({.name = "x_bias", .type = type, .shape = inner, .constant = true});
-    if (scale)
-      result.inputs.push_back(
-          {.name = "scale", .type = type, .shape = inner, .constant = true, .contents = Contents::positive});
-    if (bias)
-      result.inputs.push_back({.name = "b",
-                               .type = type,
-                               .shape = inner,
-                               .constant = true,
-                               .exponent = detail::norm_addend_exponent(type)});
-    if (residual == Residual::kept) result.outputs.push_back({.name = "sum", .type = type, .shape = x});
-    return result;
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// ONNX LayerNormalization: mean (1 operation per element), variance (2), normalise (2), scale (1), bias (1).
   /// RMSNormalization lacks the mean and its subtraction. Each sum before it adds one. Epsilon does not affect the
   /// speed and is 1e-5 in checks.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    const double sums = (residual == Residual::none ? 0.0 : 1.0) + (x_bias ? 1.0 : 0.0);
-    const double steps = sums + (rms ? 3.0 : 5.0) + (scale ? 1.0 : 0.0) + (bias ? 1.0 : 0.0);
-    return {.flops = steps * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const {
-    return detail::are_sizes(x, 2) && !(x_bias && residual == Residual::none);
-  }
+  [[nodiscard]] bool consistent() const;
 };
 
 /// Group normalisation. Instance normalisation has one group per channel.
@@ -259,37 +147,15 @@ struct GroupNorm {
   }
   constexpr bool operator==(const GroupNorm&) const = default;
 
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<GroupNorm, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto x = detail::batch_channels_inner(x_value.dims);
-    if (!x) return std::nullopt;
-    const bool instance = node.op_type == "InstanceNormalization";
-    return GroupNorm{
-        .type = x_value.type, .x = *x, .groups = instance ? (*x)[1] : node.attribute<std::int64_t>("num_groups", 1)};
-  }
+  [[nodiscard]] static std::optional<GroupNorm> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    const TensorShape channels{x[1]};
-    return {
-        .inputs = {{.name = "x", .type = type, .shape = x},
-                   {.name = "scale", .type = type, .shape = channels, .constant = true, .contents = Contents::positive},
-                   {.name = "b",
-                    .type = type,
-                    .shape = channels,
-                    .constant = true,
-                    .exponent = detail::norm_addend_exponent(type)}},
-        .outputs = {{.name = "y", .type = type, .shape = x}}};
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// ONNX GroupNormalization and InstanceNormalization: mean (1 operation per element), variance (2), one multiply-add
   /// (2). Checks use an epsilon of 1e-5.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = 5.0 * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const {
-    return detail::are_sizes(x, 3) && detail::is_size(groups) && x[1] % groups == 0;
-  }
+  [[nodiscard]] bool consistent() const;
 };
 
 /// Local response normalisation across channels (AlexNet, GoogLeNet).
@@ -311,29 +177,15 @@ struct Lrn {
   }
   constexpr bool operator==(const Lrn&) const = default;
 
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Lrn, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto x = detail::batch_channels_inner(x_value.dims);
-    if (!x) return std::nullopt;
-    return Lrn{.type = x_value.type,
-               .x = *x,
-               .size = node.attribute<std::int64_t>("size", 1),
-               .beta = detail::decimal(node.attribute<double>("beta", 0.75))};
-  }
+  [[nodiscard]] static std::optional<Lrn> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "x", .type = type, .shape = x}}, .outputs = {{.name = "y", .type = type, .shape = x}}};
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// ONNX LRN: y = x / (bias + alpha / size * sum of x^2 over `size` channels) ^ beta. Square, running sum (add and
   /// subtract), multiply-add, power, division: 7 operations per element. Alpha is 1e-4 and bias is 1 in checks.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = 7.0 * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const {
-    return detail::are_sizes(x, 3) && detail::is_size(size) && beta == beta;
-  }
+  [[nodiscard]] bool consistent() const;
 };
 
 /// Softmax and log-softmax along one axis.
@@ -354,31 +206,15 @@ struct Softmax {
   constexpr bool operator==(const Softmax&) const = default;
 
   /// Before opset 13 all dimensions from the axis on (1 by default) are normalised as one.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Softmax, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto& dims = x_value.dims;
-    const bool flattens = node.opset < 13;
-    const std::int64_t given = node.attribute<std::int64_t>("axis", flattens ? 1 : -1);
-    const auto rank = static_cast<std::int64_t>(dims.size());
-    const auto axis = flattens && given == rank ? std::optional(dims.size()) : detail::to_axis(given, dims.size());
-    if (!axis) return std::nullopt;
-    const TensorShape x =
-        flattens ? TensorShape{detail::product(dims, 0, *axis), detail::product(dims, *axis, dims.size()), 1}
-                 : detail::around(dims, *axis);
-    return Softmax{.type = x_value.type, .x = x, .log = node.op_type == "LogSoftmax"};
-  }
+  [[nodiscard]] static std::optional<Softmax> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "x", .type = type, .shape = x}}, .outputs = {{.name = "y", .type = type, .shape = x}}};
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// ONNX Softmax: maximum, subtract, exp, sum, divide: 5 operations per element. LogSoftmax has as many, with one
   /// logarithm per row.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = 5.0 * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3); }
+  [[nodiscard]] bool consistent() const;
 };
 
 enum class AxisNormFn : std::uint8_t { l1, l2, hardmax };
@@ -402,33 +238,19 @@ struct AxisNorm {
   constexpr bool operator==(const AxisNorm&) const = default;
 
   /// Before opset 13, Hardmax treated all dimensions from the axis on (1 by default) as one.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<AxisNorm, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto& dims = x_value.dims;
-    const bool hardmax = node.op_type == "Hardmax", flattens = hardmax && node.opset < 13;
-    const std::int64_t p = node.attribute<std::int64_t>("p", 2);
-    const auto axis = detail::to_axis(node.attribute<std::int64_t>("axis", flattens ? 1 : -1), dims.size());
-    if (!axis || (!hardmax && p != 1 && p != 2)) return std::nullopt;
-    AxisNorm norm{.type = x_value.type,
-                  .fn = hardmax  ? AxisNormFn::hardmax
-                        : p == 1 ? AxisNormFn::l1
-                                 : AxisNormFn::l2,
-                  .x = detail::around(dims, *axis)};
-    if (flattens) norm.x = {detail::product(dims, 0, *axis), detail::product(dims, *axis, dims.size()), 1};
-    return norm;
-  }
+  [[nodiscard]] static std::optional<AxisNorm> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "x", .type = type, .shape = x}}, .outputs = {{.name = "y", .type = type, .shape = x}}};
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// ONNX LpNormalization: two operations per element for the sum of magnitudes or squares, one for the quotient.
   /// Hardmax: one comparison per element.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = (fn == AxisNormFn::hardmax ? 1.0 : 3.0) * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3); }
+  [[nodiscard]] bool consistent() const;
 };
 
 }  // namespace benanza::op
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/op/normalization_inl.hpp>
+#endif

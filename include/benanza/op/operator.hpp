@@ -26,6 +26,7 @@ namespace benanza {
 
 struct Graph;
 struct Node;
+struct Value;
 
 /// Operators that look alike to a reader. The page gives each family a colour.
 enum class Family : std::uint8_t {
@@ -92,23 +93,6 @@ struct Arithmetic {
   /// What every known algorithm has to compute, if some save multiplications (Winograd, FFT). Empty: `flops`.
   std::optional<double> least_flops{};
 };
-
-namespace detail {
-template <class Op, class>
-struct ReadFrom {
-  using type = std::optional<Op>;
-};
-}  // namespace detail
-
-/// A Graph. Operators read one through templates, because most translation units have layers but no graph: the code
-/// that reads takes a quarter of the time that all operators take to compile.
-template <class T>
-concept AnyGraph = std::same_as<T, Graph>;
-
-/// What reading a node returns: the operator, or nothing. It depends on the graph's type, so that it is compiled only
-/// where a node is read.
-template <class Op, class GraphReference>
-using Read = typename detail::ReadFrom<Op, GraphReference>::type;
 
 namespace detail {
 

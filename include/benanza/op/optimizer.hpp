@@ -2,15 +2,12 @@
 // Steps of optimizers.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/node.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace benanza::op {
@@ -53,60 +50,20 @@ struct OptimizerStep {
 
   /// For each parameter: the weight, its gradient, the weight in f32 if precision is mixed, and the states. Weights of
   /// two types are left to Opaque.
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<OptimizerStep, decltype(graph)> {
-    const auto rule = detail::enum_from_name<OptimizerRule>(node.attribute<std::string>("optimizer", ""));
-    if (!rule || !node.has_input(0)) return std::nullopt;
-    OptimizerStep step{.type = graph.input(node, 0).type, .rule = *rule, .x = {0}};
-    std::size_t count = 0;
-    for (const auto& output : node.outputs)
-      if (output) ++count;
-    const std::size_t inputs = node.inputs.size();
-    if (count == 0 || inputs <= count) return std::nullopt;  // gradients are read, and not written
-    const std::size_t parameters = inputs - count;
-    if (count % parameters != 0) return std::nullopt;
-    const std::size_t each = count / parameters + 1;
-    if (each < 2 + step.states()) return std::nullopt;
-    step.master = each == 3 + step.states();
-    for (std::size_t i = 0; i < inputs; i += each) {
-      const Value& weight = graph.input(node, i);
-      if (weight.type != step.type || graph.input(node, i + 1).type != step.type) return std::nullopt;
-      step.x[0] += weight.elements();
-    }
-    if (!step.consistent()) return std::nullopt;
-    return step;
-  }
+  [[nodiscard]] static std::optional<OptimizerStep> from(const Node& node, const Graph& graph);
 
   /// Inputs: weights, gradients, the weights in f32, the states. Outputs: all but the gradients.
-  [[nodiscard]] Operands operands() const {
-    Operands result{.inputs = {{.name = "w", .type = type, .shape = x}, {.name = "dw", .type = type, .shape = x}},
-                    .outputs = {{.name = "w", .type = type, .shape = x, .starts_as = 0}}};
-    const auto add = [&](std::string_view name, Contents contents) {
-      result.inputs.push_back({.name = name, .type = DataType::f32, .shape = x, .contents = contents});
-      result.outputs.push_back(
-          {.name = name, .type = DataType::f32, .shape = x, .starts_as = result.inputs.size() - 1});
-    };
-    if (master) {
-      result.inputs[0].touched = 0;  // it is rounded from the one in f32
-      add("master", Contents::uniform);
-    }
-    if (rule == OptimizerRule::momentum) add("velocity", Contents::uniform);
-    if (states() == 2) {
-      add("moment", Contents::uniform);
-      add("variance", Contents::positive);
-    }
-    return result;
-  }
+  [[nodiscard]] Operands operands() const;
 
   /// Kingma and Ba 2015, algorithm 1: two operations for the plain step, and two more for a velocity. Both moments take
   /// ten more, including a square root and a division, and weight decay one more.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    constexpr std::array<double, 4> steps{2, 4, 12, 13};
-    return {.flops = steps[static_cast<std::size_t>(rule)] * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const {
-    return detail::are_sizes(x, 1) && is_float(type) && (!master || bits(type) == 16);
-  }
+  [[nodiscard]] bool consistent() const;
 };
 
 }  // namespace benanza::op
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/op/optimizer_inl.hpp>
+#endif

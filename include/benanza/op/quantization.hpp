@@ -2,12 +2,10 @@
 // Conversion to and from quantized integers.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/scaled_dims.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -34,45 +32,14 @@ struct Quantize {
   }
   constexpr bool operator==(const Quantize&) const = default;
 
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Quantize, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto scaled = detail::scaled_dims(node, graph);
-    if (!scaled) return std::nullopt;
-    return Quantize{.type = x_value.type,
-                    .to = graph.output(node, 0).type,
-                    .x = scaled->x,
-                    .dynamic = node.op_type == "DynamicQuantizeLinear",
-                    .block = scaled->block};
-  }
+  [[nodiscard]] static std::optional<Quantize> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    Operands result{.inputs = {{.name = "x", .type = type, .shape = x}},
-                    .outputs = {{.name = "y", .type = to, .shape = x}}};
-    if (dynamic) {
-      result.outputs.push_back({.name = "y_scale", .type = type, .shape = {}});
-      result.outputs.push_back({.name = "y_zero_point", .type = to, .shape = {}});
-    } else {
-      const TensorShape scales = detail::scales(x, block);
-      result.inputs.push_back(
-          {.name = "y_scale", .type = type, .shape = scales, .constant = true, .contents = Contents::positive});
-      result.inputs.push_back({.name = "y_zero_point",
-                               .type = to,
-                               .shape = scales,
-                               .constant = true,
-                               .contents = Contents::indices,
-                               .limit = 8});
-    }
-    return result;
-  }
+  [[nodiscard]] Operands operands() const;
   /// ONNX QuantizeLinear: y = saturate(round(x / scale) + zero_point), 3 operations per element. The dynamic form finds
   /// minimum and maximum first.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = (dynamic ? 5.0 : 3.0) * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const {
-    return detail::are_sizes(x, 3) && block >= 0 && block <= x[1] && !(dynamic && block > 0);
-  }
+  [[nodiscard]] bool consistent() const;
 };
 
 /// DequantizeLinear.
@@ -94,32 +61,17 @@ struct Dequantize {
   }
   constexpr bool operator==(const Dequantize&) const = default;
 
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Dequantize, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto scaled = detail::scaled_dims(node, graph);
-    if (!scaled) return std::nullopt;
-    return Dequantize{.type = x_value.type, .to = graph.output(node, 0).type, .x = scaled->x, .block = scaled->block};
-  }
+  [[nodiscard]] static std::optional<Dequantize> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    const TensorShape scales = detail::scales(x, block);
-    return {
-        .inputs = {{.name = "x", .type = type, .shape = x, .contents = Contents::indices, .limit = 100},
-                   {.name = "x_scale", .type = to, .shape = scales, .constant = true, .contents = Contents::positive},
-                   {.name = "x_zero_point",
-                    .type = type,
-                    .shape = scales,
-                    .constant = true,
-                    .contents = Contents::indices,
-                    .limit = 8}},
-        .outputs = {{.name = "y", .type = to, .shape = x}}};
-  }
+  [[nodiscard]] Operands operands() const;
   /// ONNX DequantizeLinear: y = (x - zero_point) * scale, 2 operations per element.
-  [[nodiscard]] constexpr Arithmetic arithmetic() const {
-    return {.flops = 2.0 * static_cast<double>(element_count(x))};
-  }
+  [[nodiscard]] Arithmetic arithmetic() const;
 
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && block >= 0 && block <= x[1]; }
+  [[nodiscard]] bool consistent() const;
 };
 
 }  // namespace benanza::op
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/op/quantization_inl.hpp>
+#endif

@@ -4,6 +4,8 @@
 
 #include <benanza/detail/consistent.hpp>
 #include <benanza/detail/node.hpp>
+#include <benanza/impl/inline.hpp>
+#include <benanza/model/graph.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>
@@ -26,20 +28,28 @@ struct Det {
   }
   constexpr bool operator==(const Det&) const = default;
 
-  [[nodiscard]] static auto from(const Node& node, const AnyGraph auto& graph) -> Read<Det, decltype(graph)> {
-    const Value& x_value = graph.input(node, 0);
-    const auto& dims = x_value.dims;
-    if (dims.size() < 2) return std::nullopt;
-    return Det{.type = x_value.type,
-               .x = {detail::product(dims, 0, dims.size() - 2), dims[dims.size() - 2], dims.back()}};
-  }
+  [[nodiscard]] static std::optional<Det> from(const Node& node, const Graph& graph);
 
-  [[nodiscard]] Operands operands() const {
-    return {.inputs = {{.name = "X", .type = type, .shape = x}},
-            .outputs = {{.name = "Y", .type = type, .shape = {x[0]}}}};
-  }
-  [[nodiscard]] constexpr Arithmetic arithmetic() const { return {.flops = static_cast<double>(element_count(x))}; }
-  [[nodiscard]] constexpr bool consistent() const { return detail::are_sizes(x, 3) && x[1] == x[2]; }
+  [[nodiscard]] Operands operands() const;
+  [[nodiscard]] Arithmetic arithmetic() const;
+  [[nodiscard]] bool consistent() const;
 };
+
+BENANZA_INLINE std::optional<Det> Det::from(const Node& node, const Graph& graph) {
+  const Value& x_value = graph.input(node, 0);
+  const auto& dims = x_value.dims;
+  if (dims.size() < 2) return std::nullopt;
+  return Det{.type = x_value.type,
+             .x = {detail::product(dims, 0, dims.size() - 2), dims[dims.size() - 2], dims.back()}};
+}
+
+BENANZA_INLINE Operands Det::operands() const {
+  return {.inputs = {{.name = "X", .type = type, .shape = x}},
+          .outputs = {{.name = "Y", .type = type, .shape = {x[0]}}}};
+}
+
+BENANZA_INLINE Arithmetic Det::arithmetic() const { return {.flops = static_cast<double>(element_count(x))}; }
+
+BENANZA_INLINE bool Det::consistent() const { return detail::are_sizes(x, 3) && x[1] == x[2]; }
 
 }  // namespace benanza::op
