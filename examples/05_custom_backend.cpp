@@ -4,6 +4,7 @@
 // Suites take such an instance too (bench/run_suite.hpp). docs/backends.md explains this file step by step.
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>
+#include <benanza/plan/backend.hpp>
 
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fusion pattern of your own: the logarithm of a softmax is one call, log-softmax. A pattern looks at one layer and
 // says which group begins there. `fuse` checks that no value inside the group is used outside of it.
+#include <benanza/fusion/default_patterns.hpp>
+#include <benanza/fusion/fuse.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 

@@ -4,6 +4,7 @@
 
 #include "support/data2019.hpp"
 #include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_graph.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/predict/detail/ratio_database.hpp>
 #include <benanza/predict/detail/wave_scaling.hpp>

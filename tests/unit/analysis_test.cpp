@@ -6,6 +6,7 @@
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/fusion/model_layers.hpp>
+#include <benanza/model/layer_graph.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/onnx.hpp>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 #include "support/fusion_support.hpp"
+#include <benanza/fusion/default_patterns.hpp>
+#include <benanza/fusion/fuse.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 

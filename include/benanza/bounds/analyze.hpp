@@ -5,7 +5,6 @@
 #pragma once
 
 #include <benanza/bounds/analysis.hpp>
-#include <benanza/impl/inline.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/results/results.hpp>
 

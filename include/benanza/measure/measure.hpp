@@ -5,7 +5,7 @@
 // from biased per-row quantiles (docs/measuring.md, "Two phases").
 #pragma once
 
-#include <benanza/plan/backend.hpp>
+#include <benanza/model/layer.hpp>
 #include <benanza/plan/kernel_metric.hpp>
 #include <benanza/results/machine.hpp>
 #include <benanza/results/measurement.hpp>
@@ -21,6 +21,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace benanza {
+class Backend;
+}
 
 namespace benanza::bench {
 

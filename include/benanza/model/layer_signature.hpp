@@ -61,7 +61,7 @@ class LayerSignature {
  public:
   static constexpr int version = signature_version;
 
-  LayerSignature() : LayerSignature(Layer{}) {}
+  LayerSignature();
   explicit LayerSignature(const Layer& layer);
   /// Canonical for any spelling of `text`. Throws as `parse_layer` does.
   [[nodiscard]] static LayerSignature parse(std::string_view text) { return LayerSignature(parse_layer(text)); }

@@ -22,7 +22,7 @@ class SharedLayer {
   template <class Op>
   requires(!std::same_as<std::remove_cvref_t<Op>, SharedLayer> && std::constructible_from<Layer, Op>)
       SharedLayer(Op&& layer)
-      : known_(std::make_shared<const Known>(Layer(std::forward<Op>(layer)))) {}
+      : known_(know(Layer(std::forward<Op>(layer)))) {}
 
   operator const Layer&() const& { return known_->layer; }
   operator const Layer&() const&& = delete;  // would dangle
@@ -31,37 +31,24 @@ class SharedLayer {
   [[nodiscard]] const Layer* operator->() const { return &known_->layer; }
 
   /// The same as `operands`, `cost` and `signature` of the layer, but computed once.
-  [[nodiscard]] const Operands& operands() const {
-    std::call_once(known_->has_operands, [this] { known_->operands = benanza::operands(known_->layer); });
-    return known_->operands;
-  }
-  [[nodiscard]] const Cost& cost() const {
-    std::call_once(known_->has_cost, [this] { known_->cost = benanza::cost(known_->layer); });
-    return known_->cost;
-  }
-  [[nodiscard]] const LayerSignature& signature() const {
-    std::call_once(known_->has_signature, [this] { known_->signature.emplace(known_->layer); });
-    return *known_->signature;
-  }
+  [[nodiscard]] const Operands& operands() const;
+  [[nodiscard]] const Cost& cost() const;
+  [[nodiscard]] const LayerSignature& signature() const;
 
-  friend bool operator==(const SharedLayer& a, const SharedLayer& b) {
-    return a.known_ == b.known_ || a.known_->layer == b.known_->layer;
-  }
-  friend bool operator==(const SharedLayer& a, const Layer& b) { return a.known_->layer == b; }
+  [[nodiscard]] bool operator==(const SharedLayer& other) const;
+  [[nodiscard]] bool operator==(const Layer& other) const;
 
  private:
   struct Known {
-    explicit Known(Layer of) : layer(std::move(of)) {}
+    explicit Known(Layer&& of);
     Layer layer;
     mutable std::once_flag has_operands{}, has_cost{}, has_signature{};
     mutable Operands operands{};
     mutable Cost cost{};
     mutable std::optional<LayerSignature> signature{};
   };
-  [[nodiscard]] static const SharedLayer& none() {
-    static const SharedLayer layer{Layer{}};
-    return layer;
-  }
+  [[nodiscard]] static std::shared_ptr<const Known> know(Layer&& layer);
+  [[nodiscard]] static const SharedLayer& none();
 
   std::shared_ptr<const Known> known_;
 };
@@ -92,3 +79,7 @@ template <std::same_as<SharedLayer> Shared>
 }
 
 }  // namespace benanza
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/model/shared_layer_inl.hpp>
+#endif

@@ -2,8 +2,6 @@
 // Convolutions, 2-D and 3-D (1-D is stored as 2-D with height 1: the same memory, the same work).
 #pragma once
 
-#include <benanza/detail/window.hpp>
-#include <benanza/detail/window_axes.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/op/operator.hpp>
 
@@ -15,6 +13,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+
+namespace benanza::detail {
+struct Window;
+class WindowAxes;
+}  // namespace benanza::detail
 
 namespace benanza::op {
 
@@ -176,10 +179,8 @@ struct DeformConv {
   [[nodiscard]] static std::optional<DeformConv> from(const Node& node, const Graph& graph);
 
   /// Positions of the kernel along height (0) or width (1) if its taps are not shifted.
-  [[nodiscard]] constexpr detail::Window window(std::size_t axis) const {
-    return detail::window(x, axis, w[axis + 2], pads, strides, dilations);
-  }
-  [[nodiscard]] constexpr TensorShape y() const { return {x[0], w[0], window(0).outputs(), window(1).outputs()}; }
+  [[nodiscard]] detail::Window window(std::size_t axis) const;
+  [[nodiscard]] TensorShape y() const;
   [[nodiscard]] constexpr std::int64_t kernel() const { return checked_product(w[2], w[3]); }
 
   /// No element of X is certain to be read: taps may be shifted outside.

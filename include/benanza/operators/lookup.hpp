@@ -2,7 +2,6 @@
 // The facts about an operator, by its name.
 #pragma once
 
-#include <benanza/impl/inline.hpp>
 #include <benanza/operators/facts.hpp>
 
 #include <cstddef>

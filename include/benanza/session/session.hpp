@@ -11,7 +11,7 @@
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_set.hpp>
-#include <benanza/plan/backend.hpp>
+#include <benanza/plan/kernel_metric.hpp>
 #include <benanza/results/results.hpp>
 #include <benanza/session/default_database.hpp>
 
@@ -27,6 +27,8 @@
 #include <vector>
 
 namespace benanza {
+
+class Backend;
 
 namespace bench {
 class Worker;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <benanza/detail/collapse.hpp>
+#include <benanza/detail/node.hpp>
 #include <benanza/fusion/pattern.hpp>
 
 namespace benanza::detail {

@@ -13,6 +13,7 @@
 #include <benanza/bounds/detail/timed_graph.hpp>
 #include <benanza/detail/duration.hpp>
 #include <benanza/detail/saturated.hpp>
+#include <benanza/impl/inline.hpp>
 #include <benanza/model/model_layers.hpp>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 #include <benanza/fusion/detail/moved_in_place.hpp>
 #include <benanza/fusion/fuse.hpp>
+#include <benanza/impl/inline.hpp>
 #include <benanza/model/detail/distinct_bytes.hpp>
 #include <benanza/model/group_flops.hpp>
 

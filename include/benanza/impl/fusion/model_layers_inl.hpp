@@ -2,10 +2,17 @@
 // What make_model_layers computes.
 #pragma once
 
+#include <benanza/fusion/default_patterns.hpp>
 #include <benanza/fusion/detail/moved_strides.hpp>
+#include <benanza/fusion/fuse.hpp>
 #include <benanza/fusion/model_layers.hpp>
+#include <benanza/impl/inline.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/layer_graph.hpp>
+#include <benanza/model/layer_set.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -70,6 +77,26 @@ BENANZA_INLINE ModelLayers make_model_layers(const Graph& graph, std::span<const
 }
 BENANZA_INLINE ModelLayers make_model_layers(const Graph& graph) {
   return make_model_layers(graph, default_patterns());
+}
+
+BENANZA_INLINE void add_measurable(const ModelLayers& model, LayerSet& set) {
+  const auto add = [&](const SharedLayer& layer, const Occurrence& at, std::int64_t Users::*count) {
+    if (is_free(layer) || is_opaque(layer)) return;
+    Users user{.model = model.single.model, .node = at.nodes.front()};
+    user.*count = at.repeat;
+    set.add(layer, user);
+  };
+  for (const auto& at : model.single.layers) add(at.layer, at, &Users::count);
+  for (const auto& at : model.fused.layers) {
+    add(at.layer, at, &Users::fused);
+    for (std::size_t i = 1; i < at.pieces.size(); ++i) add(at.pieces[i].layer, at, &Users::parts);
+  }
+}
+
+BENANZA_INLINE LayerSet measurable_layers(const ModelLayers& model) {
+  LayerSet layers;
+  add_measurable(model, layers);
+  return layers;
 }
 
 }  // namespace benanza

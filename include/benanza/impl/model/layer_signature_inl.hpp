@@ -120,6 +120,8 @@ BENANZA_INLINE Layer parse_layer(std::string_view text) {
   return detail::read_operator(reader);
 }
 
+BENANZA_INLINE LayerSignature::LayerSignature() : LayerSignature(Layer{}) {}
+
 BENANZA_INLINE LayerSignature::LayerSignature(const Layer& layer)
     : operator_(layer.index()),
       text_(detail::ask<std::string>(layer, [](const auto& op) { return detail::signature_text(op); })) {}

@@ -253,6 +253,12 @@ BENANZA_INLINE std::optional<DeformConv> DeformConv::from(const Node& node, cons
                     .w_constant = w_value.constant};
 }
 
+BENANZA_INLINE detail::Window DeformConv::window(std::size_t axis) const {
+  return detail::window(x, axis, w[axis + 2], pads, strides, dilations);
+}
+
+BENANZA_INLINE TensorShape DeformConv::y() const { return {x[0], w[0], window(0).outputs(), window(1).outputs()}; }
+
 BENANZA_INLINE Operands DeformConv::operands() const {
   const TensorShape result = y();
   const std::int64_t taps = checked_product(offset_group, kernel());

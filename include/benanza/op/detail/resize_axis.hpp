@@ -7,11 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace benanza::op {
@@ -42,15 +40,7 @@ enum class ResizeRounding : std::uint8_t { round_prefer_floor, round_prefer_ceil
 /// How positions are rounded by Upsample and by Resize of opset 10: up along an axis that shrinks, down along one that
 /// grows (ONNX's test vector resize_downsample_nearest; the specification says nothing). Nothing for axes of both
 /// kinds.
-[[nodiscard]] inline std::optional<ResizeRounding> early_rounding(const TensorShape& x, const TensorShape& y) {
-  bool grows = false, shrinks = false;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    grows = grows || y[i] > x[i];
-    shrinks = shrinks || y[i] < x[i];
-  }
-  if (grows && shrinks) return std::nullopt;
-  return shrinks ? ResizeRounding::ceil : ResizeRounding::floor;
-}
+[[nodiscard]] std::optional<ResizeRounding> early_rounding(const TensorShape& x, const TensorShape& y);
 
 /// Elements of an axis from which one result is computed: [begin, end).
 struct ResizeCells {
@@ -160,74 +150,18 @@ struct ResizePass {
 ///   additions each by forward differences.
 /// - antialiasing: one for each result, and one less than the elements that are read for each result: windows that
 ///   overlap may share sums.
-[[nodiscard]] inline ResizePass resize_pass(const ResizeAxis& axis) {
-  constexpr std::int64_t most_results = 1 << 20;
-  if (axis.is_unchanged()) return {.read = axis.x, .made = axis.x};
-  if (axis.y > most_results) return {.read = std::min(axis.x, axis.y), .made = axis.y};
-  ResizePass pass;
-  std::int64_t several = 0, between = 0, below = -1, read_end = 0;  // `between`: results above the element `below`
-  double last = -2e9;
-  bool middle = false;
-  const auto leave = [&] {
-    if (between > 0) pass.flops += between == 1 && middle ? 1.0 : static_cast<double>(between) + 1;
-    between = 0;
-  };
-  for (std::int64_t i = 0; i < axis.y; ++i) {
-    const double place = axis.place(axis.end < axis.begin ? axis.y - 1 - i : i);  // in increasing order
-    if (axis.is_outside(place)) continue;
-    const ResizeCells cells = axis.cells(place);
-    pass.read += std::max<std::int64_t>(0, cells.end - std::max(cells.begin, read_end));
-    read_end = std::max(read_end, cells.end);
-    const double own = cells.count() == 1 ? static_cast<double>(cells.begin) : place;
-    if (own == last) continue;
-    last = own;
-    ++pass.made;
-    if (cells.count() == 1) continue;
-    ++several;
-    if (axis.widens()) continue;
-    if (axis.mode == ResizeMode::cubic) {
-      pass.flops += static_cast<double>(cells.count() - 1);
-      continue;
-    }
-    if (cells.begin != below) leave();
-    below = cells.begin;
-    ++between;
-    middle = std::abs(place - static_cast<double>(below) - 0.5) < ResizeAxis::rounding_of_scale;
-  }
-  leave();
-  if (axis.widens()) pass.flops = static_cast<double>(std::max(several, pass.read - pass.made));
-  return pass;
-}
+[[nodiscard]] ResizePass resize_pass(const ResizeAxis& axis);
 
 /// The least of passes over one axis after the other. Each takes its operations for each line that the passes before it
 /// leave or make. In the best order, the passes that shrink the tensor most for their operations come first.
-[[nodiscard]] inline double least_resize_flops(std::vector<ResizePass> passes) {
-  double lines = 1, flops = 0;
-  std::vector<ResizePass> computing;
-  for (const ResizePass& pass : passes) {
-    if (pass.flops > 0) computing.push_back(pass);
-    else lines *= static_cast<double>(std::min(pass.read, pass.made));
-  }
-  const auto shrinks = [](const ResizePass& pass) { return static_cast<double>(pass.read - pass.made) / pass.flops; };
-  std::stable_sort(computing.begin(), computing.end(),
-                   [&](const ResizePass& a, const ResizePass& b) { return shrinks(a) > shrinks(b); });
-  for (const ResizePass& pass : computing) lines *= static_cast<double>(pass.read);
-  for (const ResizePass& pass : computing) {
-    lines /= static_cast<double>(pass.read);
-    flops += lines * pass.flops;
-    lines *= static_cast<double>(pass.made);
-  }
-  return flops;
-}
+[[nodiscard]] double least_resize_flops(std::vector<ResizePass> passes);
 
 /// The same for a tensor, if the sizes imply the scales. 0 for nearest, and for a crop, whose region is data.
-[[nodiscard]] inline double least_resize_flops(const TensorShape& x, const TensorShape& y, ResizeMode mode,
-                                               ResizeCoordinates coordinates, bool antialias) {
-  if (mode == ResizeMode::nearest || coordinates == ResizeCoordinates::tf_crop_and_resize) return 0;
-  std::vector<ResizePass> passes;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    passes.push_back(resize_pass(ResizeAxis::of_sizes(x[i], y[i], mode, coordinates, antialias)));
-  return least_resize_flops(std::move(passes));
-}
+[[nodiscard]] double least_resize_flops(const TensorShape& x, const TensorShape& y, ResizeMode mode,
+                                        ResizeCoordinates coordinates, bool antialias);
 
 }  // namespace benanza::op
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/op/detail/resize_axis_inl.hpp>
+#endif
