@@ -73,7 +73,7 @@ LEVELS = [
     r"model/(graph|critical_path)|op/operator|operators/.*|detail/(?!field_text|consistent).*",
     r"model/(epilogue|fused_node|cost)",
     r"op/.*|detail/(field_text|consistent)",
-    r"model/(detail/)?(layer|layer_signature)|model/(layer_set|shared_layer)",
+    r"model/(detail/)?(ask|layer|layer_signature)|model/(layer_set|shared_layer)",
 ]
 
 # Who must compile fast: headers, and what they must not include, directly or through others. A generated suite compiles in a second where only

@@ -27,8 +27,6 @@
 #include <benanza/op/transform.hpp>
 #include <benanza/op/trees.hpp>
 
-#include <cstddef>
-#include <utility>
 #include <variant>
 
 namespace benanza {
@@ -46,21 +44,5 @@ using Layer =
                  op::ScatterElements, op::ScatterNd, op::TensorScatter, op::Expand, op::Tile, op::Resize,
                  op::GridSample, op::RoiAlign, op::Generate, op::Cast, op::Quantize, op::Dequantize, op::AllReduce,
                  op::ReduceScatter, op::AllGather, op::View, op::Opaque>;
-
-namespace detail {
-
-/// Returns what `of` returns for the operator in a layer. For so many operators `std::visit` takes several times as
-/// long to compile.
-template <class Result, class Ask>
-[[nodiscard]] Result ask(const Layer& layer, Ask of) {
-  Result result{};
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    static_cast<void>(((layer.index() == I && (result = of(*std::get_if<I>(&layer)), true)) || ...));
-  }
-  (std::make_index_sequence<std::variant_size_v<Layer>>{});
-  return result;
-}
-
-}  // namespace detail
 
 }  // namespace benanza

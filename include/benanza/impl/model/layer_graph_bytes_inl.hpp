@@ -4,6 +4,7 @@
 
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/detail/absorbed_steps.hpp>
+#include <benanza/model/detail/ask.hpp>
 #include <benanza/model/detail/layer_graph_builder.hpp>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/cost.hpp>
+#include <benanza/model/detail/ask.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/op/ops.hpp>
 

@@ -6,6 +6,7 @@
 #include <benanza/error.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/cost.hpp>
+#include <benanza/model/detail/ask.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/op/ops.hpp>
 

@@ -38,13 +38,7 @@ namespace benanza {
 /// What the outputs of a model need of each node. A graph without outputs needs everything.
 class LiveElements {
  public:
-  explicit LiveElements(const Graph& graph) {
-    learn(graph, nullptr, nullptr, 1);
-    Values values = nothing(graph);
-    for (const ValueId output : graph.outputs) need(graph, values, output);
-    for (ValueId id = 0; graph.outputs.empty() && id < values.size(); ++id) need(graph, values, id);
-    walk(graph, values);
-  }
+  explicit LiveElements(const Graph& graph);
 
   /// Whether a value of a loop's body is the part of a tensor around the loop that each pass reads, at a position that
   /// follows from the number of the pass.
@@ -467,3 +461,7 @@ class LiveElements {
 }  // namespace benanza
 
 #include <benanza/model/detail/live_loops.hpp>
+
+#ifndef BENANZA_COMPILED
+#include <benanza/impl/model/detail/live_elements_inl.hpp>
+#endif

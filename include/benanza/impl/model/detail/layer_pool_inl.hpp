@@ -4,6 +4,7 @@
 
 #include <benanza/detail/field_text.hpp>
 #include <benanza/impl/inline.hpp>
+#include <benanza/model/detail/ask.hpp>
 #include <benanza/model/detail/layer_pool.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/op/ops.hpp>
