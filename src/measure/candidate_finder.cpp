@@ -16,7 +16,8 @@ namespace {
 /// The row of a layer for which a backend has no plans.
 Measurement empty_row(const TuningTask& task, const Backend& backend, int threads) {
   return {.backend = std::string(backend.name()),
-          .algorithm = std::string(Measurement::no_plan) + "threads=" + std::to_string(threads),
+          .algorithm = "none,threads=" + std::to_string(threads),
+          .has_plan = false,
           .signature = task.signature,
           .threads = threads};
 }

@@ -31,9 +31,9 @@ bool is_known(const Layer& layer, std::span<const Measurement> rows, const Quest
   const bool cut_short = any([&](const Measurement& row) {
     return is_asked_for(row.cache) && (row.noisy || row.status == RowStatus::out_of_time);
   });
-  const auto of_plans = [](const Measurement& row) { return row.has_plan(); };
+  const auto of_plans = [](const Measurement& row) { return row.has_plan; };
   const bool with_all_threads =
-      !any(of_plans) || any([&](const Measurement& row) { return row.has_plan() && row.threads == question.threads; });
+      !any(of_plans) || any([&](const Measurement& row) { return row.has_plan && row.threads == question.threads; });
   if (!asked || !with_all_threads || (question.certain && cut_short)) return false;
   // A failure may be temporary, but only a caller that asks for more waits for another try.
   const bool none_runs = !any(

@@ -46,7 +46,7 @@ void write_candidates(std::ostream& out, const std::vector<Measurement>& candida
     const auto cache = enum_names(row.cache)[static_cast<std::size_t>(row.cache)];
     if (!row.measured()) {
       out << fmt::format("{:>10} {:>27}  {:<13} {}: {}\n", "excluded", "", cache,
-                         row.has_plan() ? row.backend + " " + row.algorithm : row.backend, clipped(row.reason, 300));
+                         row.has_plan ? row.backend + " " + row.algorithm : row.backend, clipped(row.reason, 300));
       continue;
     }
     const Seconds floor = row.saves_multiplications ? least_floor : direct_floor;

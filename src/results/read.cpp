@@ -4,6 +4,7 @@
 #include "read_kernels.hpp"
 #include "row_name.hpp"
 #include "run_context.hpp"
+#include <benanza/detail/field_text.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
@@ -72,6 +73,7 @@ struct Row {
   std::string_view name{}, run_type = "iteration", time_unit = "ns", error_message = "failed";
   std::string_view run_name{}, aggregate_name{};  // of an aggregate: its benchmark, and mean, median, stddev, cv ...
   bool failed = false;
+  std::optional<RowStatus> status{};  ///< empty in older files
   double real_time = no_value;
   double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
   double min_ns = no_value, median_ns = no_value, p90_ns = no_value, cv = 0, preparation_ns = 0, difference = 0;
@@ -109,6 +111,7 @@ void read_field(Row& row, std::string_view key, json::value& value) {
   else if (key == "aggregate_name") row.aggregate_name = value;
   else if (key == "time_unit") row.time_unit = value;
   else if (key == "error_message" || key == "skip_message") row.error_message = value;
+  else if (key == "status") row.status = detail::enum_from_name<RowStatus>(std::string_view(value));
   else if (key == "error_occurred" || key == "skipped") row.failed = row.failed || number(value) != 0;
   else if (key == "real_time") row.real_time = read_time(row, key, value);
   else if (key == "bytes_per_second") row.bytes_per_second = number(value);
@@ -355,6 +358,7 @@ class Reader {
     auto& m = run_.rows.emplace_back();
     m.backend = name.backend;
     m.algorithm = name.algorithm;
+    m.has_plan = name.has_plan();
     m.cache = name.cache;
     m.signature = signature;
     m.threads = threads;
@@ -383,6 +387,7 @@ class Reader {
     m.kernel_launches = row.kernels;
     if (row.failed) {
       m.exclude_for(std::string(row.error_message));
+      if (row.status && *row.status != RowStatus::measured) m.status = *row.status;
       return;
     }
     const Seconds p10{row.real_time / scale}, launch{row.launch_ns / 1e9};

@@ -14,6 +14,9 @@ struct RowName {
   std::string_view backend{}, algorithm{};
   CacheState cache = CacheState::hot;
   std::string_view what{};
+
+  /// Whether it names a plan; otherwise the row says why the backend has none.
+  [[nodiscard]] bool has_plan() const { return algorithm.substr(0, algorithm.find(',')) != "none"; }
 };
 
 /// Empty if it is not such a name. What Google Benchmark appends (`/iterations:1/manual_time`) is not a part of it.

@@ -43,9 +43,10 @@ void add_time(Json& row, Json time) {
   row["time_unit"] = "ns";
 }
 
-void add_error(Json& row, const std::string& message) {
+void add_error(Json& row, RowStatus status, const std::string& message) {
   row["error_occurred"] = true;
   row["error_message"] = message;
+  row["status"] = enum_names(status)[static_cast<std::size_t>(status)];
   row["iterations"] = 0;
   add_time(row, 0.0);
 }
@@ -92,7 +93,8 @@ Json row_of(const Measurement& m) {
     add_time(row, ns(m.p10));
     add_counters(row, m);
   } else {
-    add_error(row, m.measured() ? "no time was measured" : m.reason);
+    if (m.measured()) add_error(row, RowStatus::failed, "no time was measured");
+    else add_error(row, m.status, m.reason);
   }
   if (m.preparation.value != 0) row["preparation_ns"] = ns(m.preparation, digits_of_rounds);
   if (m.workspace_bytes != 0) row["workspace_bytes"] = m.workspace_bytes;
@@ -133,7 +135,7 @@ Json row_of(const Measurement& m) {
 Json row_of(const CeilingRow& ceiling) {
   Json row = named_row(ceiling.name(), ceiling.threads);
   if (!std::isfinite(ceiling.value) || ceiling.value <= 0) {
-    add_error(row, "no value was measured");
+    add_error(row, RowStatus::failed, "no value was measured");
     return row;
   }
   row["iterations"] = 1;

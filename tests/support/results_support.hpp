@@ -94,7 +94,8 @@ inline Run small_run() {
   run.rows = {row("onednn", conv, 1.25e-3), row("native", relu, 1.6e-7)};
   run.rows[1].saves_multiplications = run.rows[1].contended = run.rows[1].noisy = true;
   run.rows[1].cache = CacheState::cold_weights;
-  auto& excluded = run.rows.emplace_back(Measurement{.backend = "native", .algorithm = "none", .signature = conv});
+  auto& excluded = run.rows.emplace_back(
+      Measurement{.backend = "native", .algorithm = "none", .has_plan = false, .signature = conv});
   excluded.exclude_for("no Conv in backend native");
   return run;
 }
@@ -121,6 +122,7 @@ inline void check_equal(const Run& a, const Run& b) {
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
     const auto &x = a.rows[i], &y = b.rows[i];
     CHECK(x.name() == y.name());
+    CHECK(x.has_plan == y.has_plan);
     CHECK(x.threads == y.threads);
     CHECK(x.samples == y.samples);
     CHECK(x.calls_per_sample == y.calls_per_sample);

@@ -88,7 +88,8 @@ TEST_CASE("a layer is finished with rounds, or when nothing runs it") {
   const results_support::Folder folder;
   Run run = run_of(relu, 1e-6);
   run.rows[0].rounds_s.clear();  // cut off before its rounds
-  auto& none = run.rows.emplace_back(Measurement{.backend = "onednn", .algorithm = "none", .signature = conv});
+  auto& none = run.rows.emplace_back(
+      Measurement{.backend = "onednn", .algorithm = "none", .has_plan = false, .signature = conv});
   none.exclude_for("no Conv in backend onednn");
   FinishedLayers list(folder / "done", run.machine, run.backends);
   list.add(run);

@@ -91,7 +91,8 @@ TEST_CASE("a noisy row does for all but those who ask for more") {
 TEST_CASE("a layer whose plans were tried with fewer threads is not known") {
   Question two = question(false);
   two.threads = 2;
-  std::vector<Measurement> rows{timed(), {.backend = "fake", .algorithm = "none,threads=2", .threads = 2}};
+  std::vector<Measurement> rows{timed(),
+                                {.backend = "fake", .algorithm = "none,threads=2", .has_plan = false, .threads = 2}};
   CHECK_FALSE(is_known(relu(), rows, two));
   CHECK(is_known(relu(), rows, question(false)));
   // It is enough that one plan was tried, even without a time.
@@ -137,10 +138,12 @@ TEST_CASE("a layer is known when every backend was asked, in each cache state th
   CHECK(is_known(product, rows, two));
   for (auto& row : rows) {
     row.algorithm = "none,threads=1";
+    row.has_plan = false;
     row.exclude_for("no MatMul in any backend");
   }
   CHECK(is_known(product, rows, two));  // no backend can run it
   rows[0].algorithm = "a,threads=1";
+  rows[0].has_plan = true;
   rows[0].exclude_for("failed: out of memory");
   CHECK(is_known(product, rows, two));
   two.certain = true;

@@ -28,6 +28,7 @@ inline constexpr std::array cache_states{CacheState::hot, CacheState::cold_weigh
 struct Measurement {
   std::string backend{};
   std::string algorithm{};  ///< `name[,key=value]...,threads=N`
+  bool has_plan = true;     ///< false: the row says why its backend has no plan for the layer; its algorithm is `none`
   CacheState cache = CacheState::hot;
   std::string signature{};  ///< canonical text of the layer's signature
 
@@ -69,21 +70,16 @@ struct Measurement {
   }
   /// Whether its times count.
   [[nodiscard]] bool measured() const { return status == RowStatus::measured; }
-  /// Whether it has a plan. A row without one says why its backend has no plan for the layer.
-  [[nodiscard]] bool has_plan() const { return !algorithm.starts_with(no_plan); }
   /// Excludes its times for this reason.
   void exclude(RowStatus new_status, std::string_view why = {}) {
     status = new_status;
-    reason = reason_text(new_status, why, has_plan());
+    reason = reason_text(new_status, why, has_plan);
   }
-  /// The same with a reason from a results file, which states the status.
+  /// The same with a reason as `reason_text` makes it, whose first words state the status.
   void exclude_for(std::string text) {
-    status = status_of_reason(text, has_plan());
+    status = status_of_reason(text, has_plan);
     reason = std::move(text);
   }
-
-  /// How the algorithm begins in a row without a plan.
-  static constexpr std::string_view no_plan = "none,";
 };
 
 /// The part of a time of this row that a bound counts: without its chain of empty kernels, since an engine may launch

@@ -53,7 +53,7 @@ class UntimedPlans {
 
 inline void UntimedPlans::add(const Measurement& row) {
   const std::string name = row.name();
-  if (row.has_plan()) {
+  if (row.has_plan) {
     int& most = most_threads_[row.signature];
     most = std::max(most, row.threads);
   }

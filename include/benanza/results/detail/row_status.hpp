@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowStatus: whether a row has a time that counts, and if not, the kind of reason. A results file has the status in the
-// first words of the reason; only this header reads and writes these words.
+// RowStatus: whether a row has a time that counts, and if not, the kind of reason. A results file names the status of a
+// row without a time. A reason also begins with words for it: people read them, and older files have nothing else. Only
+// this header reads and writes these words.
 #pragma once
 
 #include <array>
@@ -20,6 +21,11 @@ enum class RowStatus : std::uint8_t {
   not_tried,    ///< left out, and more time would not change that
   out_of_time,  ///< left out for lack of time: it might be the best
 };
+
+/// As a results file names them.
+[[nodiscard]] constexpr std::array<std::string_view, 8> enum_names(RowStatus) {
+  return {"measured", "unsupported", "failed", "ended", "wrong", "slower", "not-tried", "out-of-time"};
+}
 
 [[nodiscard]] constexpr bool was_tried(RowStatus status) {
   return status != RowStatus::not_tried && status != RowStatus::out_of_time;
@@ -55,8 +61,8 @@ inline constexpr std::array<std::string_view, 5> endings{"crashed: ", "hung: ", 
   return std::string(why.starts_with(prefix) ? "" : prefix).append(why);
 }
 
-/// The status that a reason in a results file states. A reason that begins with no such words is a failure; in a row
-/// without a plan it says that the layer is unsupported.
+/// The status that a reason states in a results file without one. A reason that begins with no such words is a failure;
+/// in a row without a plan it says that the layer is unsupported.
 [[nodiscard]] constexpr RowStatus status_of_reason(std::string_view reason, bool has_plan) {
   using enum RowStatus;
   const std::string_view failure = detail::reason_prefix(failed, has_plan);
