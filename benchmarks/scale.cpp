@@ -78,12 +78,10 @@ const fs::path& database_folder() {
             .threads = static_cast<int>(1 + row / names.size()),
             .samples = 40,
             .calls_per_sample = 100,
-            .min = {time * 0.99},
-            .p10 = {time},
-            .median = {time * 1.01},
-            .p90 = {time * 1.1},
-            .cv = 0.01,
-            .preparation = {1e-3},
+            .times =
+                MeasuredTimes{
+                    .min = {time * 0.99}, .p10 = {time}, .median = {time * 1.01}, .p90 = {time * 1.1}, .cv = 0.01},
+            .preparation = Seconds{1e-3},
             .difference = 1e-7};
         for (int round = 0; round < 40; ++round) m.rounds_s.push_back(time * (1 + 0.00123457 * round));
         run.rows.push_back(std::move(m));

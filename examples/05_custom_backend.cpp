@@ -54,7 +54,7 @@ int main() {
 
   for (const auto& row : run.rows)
     std::printf("%s: %s\n", row.signature.c_str(),
-                !row.measured()     ? row.reason.c_str()
-                : row.p10.value > 0 ? "measured"
-                                    : "no time");
+                !row.measured() ? row.reason.c_str()
+                : row.times     ? "measured"
+                                : "no time");
 }

@@ -86,11 +86,11 @@ void show_progress(const Progress& progress) {
 }
 
 void set_counters(benchmark::State& state, const Measurement& row) {
-  state.counters["p10_ns"] = row.p10.value * 1e9;
-  state.counters["median_ns"] = row.median.value * 1e9;
-  state.counters["p90_ns"] = row.p90.value * 1e9;
-  state.counters["min_ns"] = row.min.value * 1e9;
-  state.counters["cv"] = row.cv;
+  state.counters["p10_ns"] = row.times->p10.value * 1e9;
+  state.counters["median_ns"] = row.times->median.value * 1e9;
+  state.counters["p90_ns"] = row.times->p90.value * 1e9;
+  state.counters["min_ns"] = row.times->min.value * 1e9;
+  state.counters["cv"] = row.times->cv.value_or(0);
   state.counters["samples"] = static_cast<double>(row.samples);
   state.counters["calls_per_sample"] = static_cast<double>(row.calls_per_sample);
   if (row.contended) state.counters["contended"] = 1;
@@ -119,7 +119,7 @@ void add_row(const Measurement& row, std::size_t repetitions) {
   const bool once = repetitions > 1 && parts.empty();
   add_benchmark(row.name(), once, [row, parts, repetition = std::size_t{0}](benchmark::State& state) mutable {
     if (!row.measured()) return state.SkipWithError(row.reason.c_str());
-    const double time = parts.empty() ? row.p10.value : parts[repetition++ % parts.size()];
+    const double time = parts.empty() ? row.times->p10.value : parts[repetition++ % parts.size()];
     for (auto _ : state) state.SetIterationTime(time);
     set_counters(state, row);
   });

@@ -36,15 +36,17 @@ std::vector<const Measurement*> CallPlans::fastest(const Layer& layer) const {
   const auto found = rows_.find(LayerSignature(layer).text());
   if (found == rows_.end()) return result;
   for (const auto& row : found->second)
-    if (row.measured() && row.cache == CacheState::hot && row.threads <= threads_ && row.p10.value > 0)
+    if (row.measured() && row.cache == CacheState::hot && row.threads <= threads_ && row.times &&
+        row.times->p10.value > 0)
       result.push_back(&row);
-  std::stable_sort(result.begin(), result.end(), [](const auto* a, const auto* b) { return a->p10 < b->p10; });
+  std::stable_sort(result.begin(), result.end(),
+                   [](const auto* a, const auto* b) { return a->times->p10 < b->times->p10; });
   return result;
 }
 
 std::optional<Seconds> CallPlans::best_time(const Layer& layer) const {
   const auto rows = fastest(layer);
-  return rows.empty() ? std::nullopt : std::optional(rows.front()->p10);
+  return rows.empty() ? std::nullopt : std::optional(rows.front()->times->p10);
 }
 
 std::vector<CallPlan> CallPlans::of_rows(const Layer& layer, const Parameters& numbers, std::size_t most) const {
@@ -52,7 +54,7 @@ std::vector<CallPlan> CallPlans::of_rows(const Layer& layer, const Parameters& n
   const auto rows = fastest(layer);
   std::map<std::pair<const Backend*, int>, PlanDrafts> drafts;  // key: a backend and a number of threads
   for (const auto* row : rows) {
-    if (plans.size() == most || row->p10 > rows.front()->p10 * slowest) break;
+    if (plans.size() == most || row->times->p10 > rows.front()->times->p10 * slowest) break;
     for (const auto& backend : backends_) {
       if (backend->name() != row->backend) continue;
       const auto [list, first] = drafts.try_emplace({backend.get(), row->threads});
@@ -63,7 +65,7 @@ std::vector<CallPlan> CallPlans::of_rows(const Layer& layer, const Parameters& n
       for (auto& draft : list->second) {
         if (draft.algorithm != row->algorithm || !draft.build) continue;
         if (auto plan = build(*backend, layer, draft)) {
-          plan->alone = row->p10;
+          plan->alone = row->times->p10;
           plans.push_back(std::move(*plan));
         }
         draft.build = nullptr;

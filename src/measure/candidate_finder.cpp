@@ -112,15 +112,16 @@ void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> 
     const Measurement *fastest = nullptr, *as_run = nullptr, *least = nullptr;  // in the sense of `choose`
     bool quiet = false;
     for (const auto& row : rows) {
-      const bool counts = row.measured() && row.p10.value > 0 && row.threads <= thread_counts_.back();
+      const bool counts =
+          row.measured() && row.times && row.times->p10.value > 0 && row.threads <= thread_counts_.back();
       if (row.cache != cache || !counts) continue;
       // Other processes can only have slowed a plan down: a plan that was the fastest nevertheless is the fastest.
       quiet = quiet || !row.contended;
-      const auto counted = [](const Measurement& m) { return without_launch(m, m.p10).value; };
-      const auto by_count = [&](const Measurement& m) { return std::tuple(counted(m), m.p10.value, m.name()); };
-      const auto by_run = [&](const Measurement& m) { return std::tuple(m.p10.value, counted(m), m.name()); };
+      const auto counted = [](const Measurement& m) { return without_launch(m, m.times->p10).value; };
+      const auto by_count = [&](const Measurement& m) { return std::tuple(counted(m), m.times->p10.value, m.name()); };
+      const auto by_run = [&](const Measurement& m) { return std::tuple(m.times->p10.value, counted(m), m.name()); };
       const auto by_work = [&](const Measurement& m) {
-        return std::tuple(counted(m) * m.threads, m.p10.value, m.name());
+        return std::tuple(counted(m) * m.threads, m.times->p10.value, m.name());
       };
       if (fastest == nullptr || by_count(row) < by_count(*fastest)) fastest = &row;
       if (as_run == nullptr || by_run(row) < by_run(*as_run)) as_run = &row;
@@ -158,8 +159,8 @@ void CandidateFinder::take_known(TuningTask& task, std::span<const Measurement> 
     if (!candidate->competes()) return;
     candidate->row.calls_per_sample = std::max<std::int64_t>(1, row->calls_per_sample);
     candidate->row.difference = row->difference;
-    candidate->row.p10 = row->p10;
-    candidate->row.launch = row->launch;
+    candidate->row.times = row->times;
+    if (row->device) candidate->row.device = DeviceTiming{.launch = row->device->launch};
     candidate->chosen = true;
     candidate->seldom = std::find(for_work.begin(), for_work.end(), row) != for_work.end();
   }

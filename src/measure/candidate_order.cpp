@@ -75,7 +75,8 @@ std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threa
     const std::string_view library = candidate.row.backend;
     const bool goes_first = saves_by_name(candidate.row) && has_saving.insert(library).second;
     order.push_back({Rank::slower, before, goes_first ? -1 : seen[library]++, &candidate});
-    if (candidate.row.samples > 0 && (fastest == nullptr || candidate.row.p10 < fastest->candidate->row.p10))
+    if (candidate.row.samples > 0 &&
+        (fastest == nullptr || candidate.row.times->p10 < fastest->candidate->row.times->p10))
       fastest = &order.back();
   }
   for (auto& turn : order) {

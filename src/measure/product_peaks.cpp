@@ -50,10 +50,12 @@ std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& type
       .stop = options.stop};
   std::vector<CeilingRow> rows;
   for (const auto& row : run_tuning_session(host, products, backends, short_options, threads)) {
-    const Seconds time = without_launch(row, row.p10);
-    if (!row.measured() || row.contended || row.saves_multiplications || !(time.value > 0)) continue;
+    if (!row.measured() || !row.times || row.contended || row.saves_multiplications) continue;
+    const Seconds time = without_launch(row, row.times->p10);
+    if (!(time.value > 0)) continue;
     const Layer& layer = layers.at(row.signature);
-    const double at_highest = row.clock_hz > 0 ? std::max(1.0, highest_clock_hz / row.clock_hz) : 1;
+    const double at_highest =
+        row.device && row.device->clock_hz ? std::max(1.0, highest_clock_hz / *row.device->clock_hz) : 1;
     rows.push_back({.quantity = CeilingQuantity::peak(arithmetic_type(layer)),
                     .algorithm = row.name(),
                     .threads = row.threads,

@@ -36,9 +36,10 @@ std::vector<double> visit_times(const Candidate& candidate, const Sampler& sampl
 
 /// How a row was timed: medians of the other method's times, and of the clock.
 void describe_timing(Measurement& row, const Candidate& candidate, const Method& method) {
-  row.method = method.name;
   if (method.name.empty()) return;
-  row.launch = method.launch;
+  DeviceTiming& device = row.device ? *row.device : row.device.emplace();
+  device.method = method.name;
+  device.launch = method.launch;
   std::vector<double> clocks, here, other, other_launch;
   const auto add = [&](const Sample& sample) {
     const Window& window = sample.window;
@@ -53,11 +54,10 @@ void describe_timing(Measurement& row, const Candidate& candidate, const Method&
   for (const auto& sample : candidate.rounds)
     if (sample) add(*sample);
   if (!here.empty()) {
-    row.other = {detail::quantile(other, 0.5)};
-    row.other_launch = {detail::quantile(other_launch, 0.5)};
-    row.disagreement = std::max(0.0, row.other.value / detail::quantile(here, 0.5) - 1);
+    device.other = OtherMethod{{detail::quantile(other, 0.5)}, {detail::quantile(other_launch, 0.5)}};
+    device.disagreement = std::max(0.0, device.other->time.value / detail::quantile(here, 0.5) - 1);
   }
-  if (!clocks.empty()) row.clock_hz = detail::quantile(clocks, 0.5);
+  if (!clocks.empty()) device.clock_hz = detail::quantile(clocks, 0.5);
 }
 
 }  // namespace
@@ -230,8 +230,10 @@ void Rounds::check_by_activity(std::vector<Entry>& entries) {
       Work work = place_.work(*entry.task, *entry.candidate, false);
       const auto time = place_.host().kernel_time(work);
       if (!time) return;  // nor is there one for any other entry
-      entry.candidate->row.kernels = time->whole;
-      entry.candidate->row.empty_kernels = time->empty;
+      if (!(time->whole.value > 0)) continue;
+      auto& device = entry.candidate->row.device;
+      if (!device) device.emplace();
+      device->kernels = *time;
     } catch (...) {
       static_cast<void>(place_.reason());  // throws for a lost device; otherwise, the row remains unchecked
     }
@@ -272,10 +274,11 @@ std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks, const 
     for (const auto& candidate : task.candidates)
       if (auto row = finished_row(candidate, sampler)) rows.push_back(std::move(*row));
   double highest = 0;
-  for (const auto& row : rows) highest = std::max(highest, row.clock_hz);
+  for (const auto& row : rows)
+    if (row.device) highest = std::max(highest, row.device->clock_hz.value_or(0));
   const double wander = sampler.wander();
   for (auto& row : rows) {
-    row.throttled = row.clock_hz > 0 && row.clock_hz < (1 - throttling) * highest;
+    if (row.device) row.device->throttled = row.device->clock_hz && *row.device->clock_hz < (1 - throttling) * highest;
     if (!row.rounds_s.empty()) row.wander = wander;
   }
   return rows;
@@ -297,18 +300,18 @@ std::optional<Measurement> finished_row(const Candidate& candidate, const Sample
     const Undisturbed idle = undisturbed(contended, sampler, method);
     sorted = detail::sorted_finite(idle.estimates);
     row.contended = !sorted.empty();
-    if (row.contended) row.at_least = {detail::quantile(idle.at_least, 0.1)};
-    if (row.contended) row.at_most = {detail::quantile(idle.at_most, 0.1)};
+    if (row.contended) row.at_least = Seconds{detail::quantile(idle.at_least, 0.1)};
+    if (row.contended) row.at_most = Seconds{detail::quantile(idle.at_most, 0.1)};
   }
   if (sorted.empty()) return !row.measured() || row.samples > 0 ? std::optional(row) : std::nullopt;
   describe_timing(row, candidate, method);
 
   row.samples = row.contended ? 0 : static_cast<std::int64_t>(sorted.size());
-  row.min = {sorted.front()};
-  row.p10 = {detail::quantile_of_sorted(sorted, 0.1)};
-  row.median = {detail::quantile_of_sorted(sorted, 0.5)};
-  row.p90 = {detail::quantile_of_sorted(sorted, 0.9)};
-  row.cv = detail::coefficient_of_variation(sorted);
+  row.times = MeasuredTimes{.min = {sorted.front()},
+                            .p10 = {detail::quantile_of_sorted(sorted, 0.1)},
+                            .median = {detail::quantile_of_sorted(sorted, 0.5)},
+                            .p90 = {detail::quantile_of_sorted(sorted, 0.9)},
+                            .cv = detail::coefficient_of_variation(sorted)};
   if (candidate.chosen) {
     const bool distant = sampler.accepts_distant() &&
                          std::any_of(candidate.rounds.begin(), candidate.rounds.end(),

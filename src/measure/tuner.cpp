@@ -141,7 +141,7 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
     if (!candidate.competes()) return;
     const Seconds start = place_.host().now();
     static_cast<void>(place_.work(task, candidate, true));  // packs constants
-    candidate.row.preparation += place_.host().now() - start;
+    candidate.row.preparation = candidate.row.preparation.value_or(Seconds{}) + (place_.host().now() - start);
     Work work = place_.work(task, candidate, true);
     place_.sampler().switch_to(work);
     const bool is_long = place_.host().is_shared() && best_when_hot(task).value_or(Seconds{}) >= Sampler::long_call;

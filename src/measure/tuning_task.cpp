@@ -73,7 +73,7 @@ namespace {
 std::optional<Seconds> standing_by(const Method& method, const Candidate& candidate, const Sampler& sampler) {
   std::vector<double> counted = times(candidate.samples, sampler, method);
   if (counted.empty()) counted = undisturbed(candidate.samples, sampler, method).estimates;
-  if (counted.empty()) return candidate.row.p10.value > 0 ? std::optional(candidate.row.p10) : std::nullopt;
+  if (counted.empty()) return candidate.row.times ? std::optional(candidate.row.times->p10) : std::nullopt;
   return Seconds{detail::quantile(counted, 0.1)};
 }
 

@@ -189,16 +189,18 @@ Sample Workplace::check(const TuningTask& task, Candidate& candidate, Work& work
   buffers_.spoil(task.operands, plan, work.outputs);
   const Sample call = sampled ? sampler_.sample(1, Sampler::long_call) : Sample{.time = once(work)};
   bool right = true;
+  double difference = candidate.row.difference.value_or(0);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Operand& operand = task.operands.outputs[i];
     const auto got = buffers_.sampled(operand, plan, i, work.outputs[i], expected[i].indices);
-    candidate.row.difference = std::max(candidate.row.difference, reference::difference(expected[i].values, got));
+    difference = std::max(difference, reference::difference(expected[i].values, got));
     right = right && reference::agree(task.layer, i, expected[i].values, got, plan.tolerance());
   }
+  candidate.row.difference = difference;
   if (right) return call;
   char text[80];
-  std::snprintf(text, sizeof text, "differs by %.2g from the reference, at most %.2g expected",
-                candidate.row.difference, plan.tolerance());
+  std::snprintf(text, sizeof text, "differs by %.2g from the reference, at most %.2g expected", difference,
+                plan.tolerance());
   candidate.exclude(RowStatus::wrong, text);
   return call;
 }

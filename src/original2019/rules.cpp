@@ -106,10 +106,7 @@ Measurement measurement_of(const LayerTime& time, const std::string& signature) 
   return {.backend = time.backend,
           .algorithm = time.algorithm,
           .signature = signature,
-          .min = time.time,
-          .p10 = time.time,
-          .median = time.time,
-          .p90 = time.time};
+          .times = MeasuredTimes{time.time, time.time, time.time, time.time}};
 }
 
 /// Adds the rows of one form, each combination of a layer and a time once, and the graph that refers to them.

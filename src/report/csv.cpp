@@ -122,10 +122,10 @@ void write_csv(std::ostream& out, const PlansReport& report) {
     for (const auto& row : layer.candidates)
       out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(layer.signature), row.backend,
                          csv_field(row.algorithm), enum_names(row.cache)[static_cast<std::size_t>(row.cache)],
-                         row.measured() ? fmt::format("{}", row.p10.value * 1e3) : "",
-                         row.measured() ? fmt::format("{}", row.median.value * 1e3) : "",
-                         row.measured() ? fmt::format("{}", row.p90.value * 1e3) : "", row.cv, row.samples,
-                         row.rounds_s.empty() ? 0 : 1,
+                         row.measured() ? fmt::format("{}", row.times->p10.value * 1e3) : "",
+                         row.measured() ? fmt::format("{}", row.times->median.value * 1e3) : "",
+                         row.measured() ? fmt::format("{}", row.times->p90.value * 1e3) : "",
+                         row.times ? row.times->cv.value_or(0) : 0, row.samples, row.rounds_s.empty() ? 0 : 1,
                          (row.saves_multiplications ? layer.least_floor : layer.direct_floor).value * 1e3,
                          csv_field(row.reason), row.noisy ? 1 : 0, row.contended ? 1 : 0, row.advised ? 1 : 0);
 }

@@ -48,8 +48,8 @@ std::string_view provisional_sides(const RungChange& rung) {
 void conflict_rows(std::ostream& out, const std::vector<Conflict>& conflicts) {
   for (const auto& c : conflicts)
     out << fmt::format("conflict,{},{},{},{},{},{}\n", csv_field(c.row), csv_field(c.first_file),
-                       number_field(c.first.median.value * 1e3), csv_field(c.second_file),
-                       c.second.measured() ? number_field(c.second.median.value * 1e3) : "",
+                       number_field(c.first.times->median.value * 1e3), csv_field(c.second_file),
+                       c.second.measured() ? number_field(c.second.times->median.value * 1e3) : "",
                        csv_field(c.second.reason));
 }
 

@@ -59,11 +59,11 @@ void conflicts_table(std::ostream& out, const std::vector<Conflict>& conflicts, 
   for (std::size_t i = 0; i < shown; ++i) {
     const Conflict& c = conflicts[i];
     out << fmt::format("  {} ({})\n", clipped(c.row, 300), clipped(c.backend, 60));
-    out << fmt::format("    {:>9}  {}\n", time_text(c.first.median), file_name(c.first_file));
+    out << fmt::format("    {:>9}  {}\n", time_text(c.first.times->median), file_name(c.first_file));
     if (!c.second.measured())
       out << fmt::format("    {:>9}  {}: {}\n", "refused", file_name(c.second_file), clipped(c.second.reason, 300));
     else
-      out << fmt::format("    {:>9}  {}: {} beyond a noise of {}\n", time_text(c.second.median),
+      out << fmt::format("    {:>9}  {}: {} beyond a noise of {}\n", time_text(c.second.times->median),
                          file_name(c.second_file), change_text(c.comparison), noise_text(c.comparison));
   }
   out << more(shown, conflicts.size());

@@ -87,24 +87,25 @@ Json coverage_json(const Coverage& coverage) {
 
 /// How a row of a device was timed; adds nothing for a row that a clock timed.
 void add_timing(Json& result, const Measurement& row) {
-  if (row.method.empty()) return;
-  result["method"] = row.method;
-  result["launch_ms"] = ms(row.launch);
-  result["methods_disagreement"] = number(row.disagreement);
+  if (!row.device || row.device->method.empty()) return;
+  const DeviceTiming& device = *row.device;
+  result["method"] = device.method;
+  result["launch_ms"] = ms(device.launch);
+  result["methods_disagreement"] = number(device.disagreement.value_or(0));
   result["methods_disagree"] = methods_disagree(row);
-  if (row.other.value > 0) {
-    result["other_method_ms"] = ms(row.other);
-    result["other_launch_ms"] = ms(row.other_launch);
+  if (device.other) {
+    result["other_method_ms"] = ms(device.other->time);
+    result["other_launch_ms"] = ms(device.other->launch);
   }
   if (no_method_agrees(row)) result["no_method_agrees"] = true;
-  if (row.kernels.value > 0) {
-    result["kernels_ms"] = ms(row.kernels);
-    result["empty_kernels_ms"] = ms(row.empty_kernels);
+  if (device.kernels) {
+    result["kernels_ms"] = ms(device.kernels->whole);
+    result["empty_kernels_ms"] = ms(device.kernels->empty);
     result["activity_disagrees"] = activity_disagrees(row);
   }
-  if (row.clock_hz > 0) {
-    result["clock_hz"] = number(row.clock_hz);
-    result["throttled"] = row.throttled;
+  if (device.clock_hz) {
+    result["clock_hz"] = number(*device.clock_hz);
+    result["throttled"] = device.throttled;
   }
 }
 
@@ -117,17 +118,17 @@ Json candidates_json(const std::vector<Measurement>& candidates) {
     if (!row.measured()) {
       candidate["excluded"] = row.reason;
     } else {
-      candidate["p10_ms"] = ms(row.p10);
-      candidate["median_ms"] = ms(row.median);
-      candidate["p90_ms"] = ms(row.p90);
-      candidate["cv"] = number(row.cv);
+      candidate["p10_ms"] = ms(row.times->p10);
+      candidate["median_ms"] = ms(row.times->median);
+      candidate["p90_ms"] = ms(row.times->p90);
+      candidate["cv"] = number(row.times->cv.value_or(0));
       candidate["samples"] = row.samples;
       candidate["chosen"] = !row.rounds_s.empty();
       candidate["advised"] = row.advised;
       candidate["noisy"] = row.noisy;
       candidate["contended"] = row.contended;
       candidate["workspace_bytes"] = row.workspace_bytes;
-      candidate["difference"] = number(row.difference);
+      candidate["difference"] = number(row.difference.value_or(0));
       add_timing(candidate, row);
       if (!row.kernel_launches.empty()) candidate["kernels"] = kernels_json(row.kernel_launches);
     }
@@ -161,7 +162,7 @@ Json row_json(const LayerRow& row) {
     result["cache"] = enum_names(row.chosen->cache)[static_cast<std::size_t>(row.chosen->cache)];
     result["p10_ms"] = ms(row.p10);
     result["median_ms"] = ms(row.median);
-    result["cv"] = number(row.chosen->cv);
+    result["cv"] = number(row.chosen->times->cv.value_or(0));
     result["samples"] = row.chosen->samples;
     result["noisy"] = row.chosen->noisy;
     result["contended"] = row.chosen->contended;
@@ -170,13 +171,13 @@ Json row_json(const LayerRow& row) {
     if (row.bounding)
       result["bounded_by"] = {{"backend", row.bounding->backend},
                               {"algorithm", row.bounding->algorithm},
-                              {"median_ms", ms(row.bounding->median)},
-                              {"launch_ms", ms(row.bounding->launch)}};
+                              {"median_ms", ms(row.bounding->times->median)},
+                              {"launch_ms", ms(row.bounding->device ? row.bounding->device->launch : Seconds{})}};
     if (row.cold)
       result["cold_weights"] = {{"backend", row.cold->backend},
                                 {"algorithm", row.cold->algorithm},
-                                {"p10_ms", ms(row.cold->p10)},
-                                {"median_ms", ms(row.cold->median)}};
+                                {"p10_ms", ms(row.cold->times->p10)},
+                                {"median_ms", ms(row.cold->times->median)}};
   } else if (!row.reason.empty()) {
     result["reason"] = row.reason;
   }

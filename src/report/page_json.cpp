@@ -82,7 +82,7 @@ Json candidates_json(const std::vector<Measurement>& candidates, Texts& texts) {
   Json result = Json::array();
   for (const auto& candidate : candidates)
     result.push_back({texts(candidate.backend), texts(candidate.algorithm), candidate.cache,
-                      candidate.measured() ? six_ms(candidate.p10) : Json(nullptr), texts(candidate.reason),
+                      candidate.measured() ? six_ms(candidate.times->p10) : Json(nullptr), texts(candidate.reason),
                       kernel_lines(candidate.kernel_launches, texts), candidate.advised ? 1 : 0});
   return result;
 }
@@ -100,7 +100,7 @@ Json row_json(const LayerRow& row, Texts& texts) {
           of_measured([](const Measurement& m) { return m.cache; }),
           six_ms(row.p10),
           six_ms(row.median),
-          of_measured([](const Measurement& m) { return six(m.cv); }),
+          of_measured([](const Measurement& m) { return six(m.times->cv.value_or(0)); }),
           of_measured([](const Measurement& m) { return m.samples; }),
           of_measured([](const Measurement& m) {
             return (m.noisy ? 1 : 0) + (m.contended ? 2 : 0) + (m.saves_multiplications ? 4 : 0) +
@@ -111,7 +111,7 @@ Json row_json(const LayerRow& row, Texts& texts) {
           six(row.cost.bytes().value),
           row.critical ? 1 : 0,
           texts(row.reason),
-          row.cold ? six_ms(row.cold->p10) : Json(nullptr),
+          row.cold ? six_ms(row.cold->times->p10) : Json(nullptr),
           row.cold ? Json(texts(row.cold->backend + " " + row.cold->algorithm)) : Json(nullptr),
           row.untried,
           candidates_json(row.candidates, texts)};

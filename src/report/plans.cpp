@@ -27,13 +27,14 @@ std::string marks(const Measurement& row) {
   if (row.contended) text += "  (contended)";
   if (row.noisy) text += "  (noisy)";
   if (methods_disagree(row))
-    text += fmt::format("  ({} {}, by the other method {}, without launches)", row.method,
-                        time_text(without_launch(row, row.median)), time_text(other_without_launch(row)));
+    text += fmt::format("  ({} {}, by the other method {}, without launches)", row.device->method,
+                        time_text(without_launch(row, row.times->median)), time_text(*other_without_launch(row)));
   if (activity_disagrees(row))
     text += fmt::format("  (its kernels take {:.0f} % of that by the device's records)",
-                        100 * (recorded_work(row) / without_launch(row, row.p10)));
+                        100 * (*recorded_work(row) / without_launch(row, row.times->p10)));
   if (no_method_agrees(row)) text += "  (no two methods of timing agree)";
-  if (row.throttled) text += fmt::format("  (at {:.0f} MHz, throttled)", row.clock_hz / 1e6);
+  if (row.device && row.device->throttled)
+    text += fmt::format("  (at {:.0f} MHz, throttled)", row.device->clock_hz.value_or(0) / 1e6);
   return text;
 }
 
@@ -51,9 +52,10 @@ void write_candidates(std::ostream& out, const std::vector<Measurement>& candida
     }
     const Seconds floor = row.saves_multiplications ? least_floor : direct_floor;
     const bool has_share = floor.value > 0 && row.cache == CacheState::hot;
-    out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {} {}{}\n", time_text(row.p10), time_text(row.median),
-                       row.samples, has_share ? fmt::format("{:.0f} %", 100 * (floor / row.p10)) : "-", cache,
-                       row.backend, row.algorithm, marks(row));
+    out << fmt::format("{:>10} {:>9} {:>8} {:>8}  {:<13} {} {}{}\n", time_text(row.times->p10),
+                       time_text(row.times->median), row.samples,
+                       has_share ? fmt::format("{:.0f} %", 100 * (floor / row.times->p10)) : "-", cache, row.backend,
+                       row.algorithm, marks(row));
     write_kernels(out, row.kernel_launches);
   }
 }

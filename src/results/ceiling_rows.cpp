@@ -41,7 +41,7 @@ std::optional<Demand> demand_of(const std::string& signature) {
 /// The least time of a row that a bound may use: over its samples, or over common rounds.
 Seconds least_counted(const Measurement& row) {
   const double low = detail::quantile(row.rounds_s, 0.1);
-  return std::isfinite(low) ? std::min(row.p10, Seconds{low}) : row.p10;
+  return std::isfinite(low) ? std::min(row.times->p10, Seconds{low}) : row.times->p10;
 }
 
 /// The layer of a row; empty for a loop, which has no cache state in its name.
@@ -210,7 +210,7 @@ struct CeilingCheck::State {
 
 std::vector<CeilingRow> CeilingCheck::State::beaten(const Measurement& row) {
   std::vector<CeilingRow> result;
-  if (row.contended || !row.measured() || !(row.p10.value > 0)) return result;
+  if (row.contended || !row.measured() || !row.times || !(row.times->p10.value > 0)) return result;
   const auto& asked = demand(row.signature);
   if (!asked) return result;
   const Ceilings& known = ceilings(row.threads);
@@ -243,7 +243,7 @@ CeilingCheck::CeilingCheck(std::span<const CeilingRow> rows) : state_(std::make_
 CeilingCheck::~CeilingCheck() = default;
 
 std::string CeilingCheck::damage(const Measurement& row) {
-  if (!row.measured() || !(row.p10.value > 0)) return {};
+  if (!row.measured() || !row.times || !(row.times->p10.value > 0)) return {};
   const auto& demand = state_->demand(row.signature);
   if (!demand) return {};
   const Ceilings& ceilings = state_->ceilings(row.threads);

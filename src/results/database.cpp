@@ -289,7 +289,10 @@ std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() co
     }
   for (auto& [signature, rows] : result)
     std::stable_sort(rows.begin(), rows.end(), [](const Measurement& a, const Measurement& b) {
-      return std::tuple(!a.measured(), a.p10) < std::tuple(!b.measured(), b.p10);
+      const auto rank = [](const Measurement& row) {
+        return std::tuple(!row.measured(), row.times ? row.times->p10 : Seconds{});
+      };
+      return rank(a) < rank(b);
     });
   return result;
 }

@@ -76,9 +76,10 @@ struct Row {
   std::optional<RowStatus> status{};  ///< empty in older files
   double real_time = no_value;
   double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
-  double min_ns = no_value, median_ns = no_value, p90_ns = no_value, cv = 0, preparation_ns = 0, difference = 0;
+  double min_ns = no_value, median_ns = no_value, p90_ns = no_value, preparation_ns = 0;
   double launch_ns = 0, other_ns = 0, other_launch_ns = 0, disagreement = 0, kernels_ns = 0, empty_kernels_ns = 0,
          clock_hz = 0, wander = 0, at_least_ns = 0, at_most_ns = 0;
+  std::optional<double> cv{}, difference{};
   std::string_view method{};
   std::optional<double> samples{};  ///< empty: the row does not say, and its time is the only sample
   double calls_per_sample = 1, threads = 1, workspace_bytes = 0, repetitions = 1;
@@ -155,6 +156,29 @@ std::optional<Integer> whole(double value, double least = 0) {
   if (!(value >= least && value <= 9e15) || value > static_cast<double>(std::numeric_limits<Integer>::max()))
     return std::nullopt;
   return static_cast<Integer>(value);
+}
+
+std::optional<Seconds> known(double ns) { return ns > 0 ? std::optional(Seconds{ns / 1e9}) : std::nullopt; }
+
+/// How a device timed a row, except for the launches; empty if nothing says that one did.
+std::optional<DeviceTiming> device_timing(const Row& row) {
+  DeviceTiming result{.method = std::string(row.method), .throttled = row.throttled};
+  if (const auto other = known(row.other_ns))
+    result.other = OtherMethod{*other, known(row.other_launch_ns).value_or(Seconds{})};
+  if (row.disagreement != 0) result.disagreement = row.disagreement;
+  if (const auto kernels = known(row.kernels_ns))
+    result.kernels = KernelTime{*kernels, known(row.empty_kernels_ns).value_or(Seconds{})};
+  if (row.clock_hz > 0) result.clock_hz = row.clock_hz;
+  const bool is_known = !result.method.empty() || result.other || result.disagreement || result.kernels ||
+                        result.clock_hz || result.throttled;
+  return is_known ? std::optional(result) : std::nullopt;
+}
+
+/// Files leave out a difference of 0, which every row without an error has been compared for, and have null for one
+/// that is not finite.
+std::optional<double> difference_of(const Row& row) {
+  if (!row.difference) return row.failed ? std::nullopt : std::optional(0.0);
+  return std::isnan(*row.difference) ? std::numeric_limits<double>::infinity() : *row.difference;
 }
 
 double units_per_second(std::string_view unit) {
@@ -365,25 +389,16 @@ class Reader {
     m.samples = row.samples ? count(*row.samples, "samples") : row.failed ? 0 : 1;
     m.calls_per_sample = count(row.calls_per_sample, "calls_per_sample");
     m.workspace_bytes = count(row.workspace_bytes, "workspace_bytes");
-    m.cv = row.cv;
-    m.preparation.value = row.preparation_ns / 1e9;
-    m.difference = row.difference;
+    m.preparation = known(row.preparation_ns);
+    m.difference = difference_of(row);
     m.saves_multiplications = row.saves_multiplications;
     m.advised = row.advised;
     m.contended = row.contended;
     m.noisy = row.noisy;
-    m.method = row.method;
-    const auto known = [](double ns) { return Seconds{ns > 0 ? ns / 1e9 : 0}; };
-    m.other = known(row.other_ns);
-    m.other_launch = known(row.other_launch_ns);
-    m.disagreement = row.disagreement;
-    m.wander = row.wander > 0 ? row.wander : 0;
+    if (row.wander > 0) m.wander = row.wander;
     m.at_least = known(row.at_least_ns);
     m.at_most = known(row.at_most_ns);
-    m.kernels.value = row.kernels_ns / 1e9;
-    m.empty_kernels = known(row.empty_kernels_ns);
-    m.clock_hz = row.clock_hz;
-    m.throttled = row.throttled;
+    m.device = device_timing(row);
     m.kernel_launches = row.kernels;
     if (row.failed) {
       m.exclude_for(std::string(row.error_message));
@@ -401,13 +416,15 @@ class Reader {
       m.exclude_for(wrong);
       return;
     }
-    m.p10 = p10;
-    m.launch = launch;
+    if (launch.value > 0 && !m.device) m.device.emplace();
+    if (m.device) m.device->launch = launch;
     // A file that gives only one time, such as Google Benchmark's without our counters, gives it for every quantile.
-    const auto quantile = [&m](double ns) { return std::isnan(ns) ? m.p10 : Seconds{ns / 1e9}; };
-    m.min = quantile(row.min_ns);
-    m.median = quantile(row.median_ns);
-    m.p90 = quantile(row.p90_ns);
+    const auto quantile = [p10](double ns) { return std::isnan(ns) ? p10 : Seconds{ns / 1e9}; };
+    m.times = MeasuredTimes{.min = quantile(row.min_ns),
+                            .p10 = p10,
+                            .median = quantile(row.median_ns),
+                            .p90 = quantile(row.p90_ns),
+                            .cv = row.cv};
     m.rounds_s = in_seconds(row.rounds_ns);
     m.visits_s = in_seconds(row.visits_ns);
   }
@@ -425,11 +442,11 @@ class Reader {
     Measurement& m = run_.rows[index];
     const std::vector<double> sorted = detail::sorted_finite(times);
     m.samples = static_cast<std::int64_t>(times.size());
-    m.min = {sorted.front()};
-    m.p10 = {detail::quantile_of_sorted(sorted, 0.1)};
-    m.median = {detail::quantile_of_sorted(sorted, 0.5)};
-    m.p90 = {detail::quantile_of_sorted(sorted, 0.9)};
-    m.cv = detail::coefficient_of_variation(times);
+    m.times = MeasuredTimes{.min = {sorted.front()},
+                            .p10 = {detail::quantile_of_sorted(sorted, 0.1)},
+                            .median = {detail::quantile_of_sorted(sorted, 0.5)},
+                            .p90 = {detail::quantile_of_sorted(sorted, 0.9)},
+                            .cv = detail::coefficient_of_variation(times)};
     return true;
   }
 

@@ -33,8 +33,8 @@ struct Extremes {
       refused = seen;
       return;
     }
-    if (!fastest.row || row.median < fastest.row->median) fastest = seen;
-    if (!slowest.row || row.median > slowest.row->median) slowest = seen;
+    if (!fastest.row || row.times->median < fastest.row->times->median) fastest = seen;
+    if (!slowest.row || row.times->median > slowest.row->times->median) slowest = seen;
   }
 };
 
@@ -50,15 +50,17 @@ Conflict conflict_of(const Seen& first, const Seen& second, double tolerance) {
   return result;
 }
 
-bool in_order(const Measurement& row) { return row.min <= row.p10 && row.p10 <= row.median && row.median <= row.p90; }
+bool in_order(const MeasuredTimes& t) { return t.min <= t.p10 && t.p10 <= t.median && t.median <= t.p90; }
 
 /// The error of a row by itself; empty if there is none.
 std::string fault(const Measurement& row) {
   if (!row.measured()) return row.reason.empty() ? "is excluded without a reason" : "";
-  if (!in_order(row)) return "has quantiles out of order: min, p10, median, p90";
+  if (!row.times) return "has no time";
+  if (!in_order(*row.times)) return "has quantiles out of order: min, p10, median, p90";
   if (row.samples == 0 && !row.contended) return "has a time and no sample that counts";
-  if (!std::isfinite(row.cv) || row.cv < 0) return "has a cv that is not a number";
-  if (!(row.launch >= Seconds{} && row.launch < row.p10)) return "has a launch that is not between 0 and its time";
+  if (const double cv = row.times->cv.value_or(0); !std::isfinite(cv) || cv < 0) return "has a cv that is not a number";
+  if (row.device && !(row.device->launch >= Seconds{} && row.device->launch < row.times->p10))
+    return "has a launch that is not between 0 and its time";
   return "";
 }
 

@@ -10,6 +10,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,11 +54,11 @@ void add_error(Json& row, RowStatus status, const std::string& message) {
 
 /// The values of a time in addition to p10, which is the row's own time.
 void add_counters(Json& row, const Measurement& m) {
-  row["p10_ns"] = ns(m.p10);
+  row["p10_ns"] = ns(m.times->p10);
   for (const auto& [key, time] :
-       {std::pair("median_ns", m.median), std::pair("p90_ns", m.p90), std::pair("min_ns", m.min)})
+       {std::pair("median_ns", m.times->median), std::pair("p90_ns", m.times->p90), std::pair("min_ns", m.times->min)})
     if (time.value > 0 && std::isfinite(time.value)) row[key] = ns(time);
-  if (m.cv != 0) row["cv"] = rounded(m.cv, 4);
+  if (const double cv = m.times->cv.value_or(0); cv != 0) row["cv"] = rounded(cv, 4);
   row["samples"] = m.samples;
   row["calls_per_sample"] = m.calls_per_sample;
 }
@@ -87,39 +88,50 @@ Json kernel_of(const KernelLaunch& kernel) {
 
 Json row_of(const Measurement& m) {
   Json row = named_row(m.name(), m.threads);
-  const bool timed = m.measured() && std::isfinite(m.p10.value) && m.p10.value > 0;
+  const bool timed = m.measured() && m.times && std::isfinite(m.times->p10.value) && m.times->p10.value > 0;
   if (timed) {
     row["iterations"] = m.samples * m.calls_per_sample;
-    add_time(row, ns(m.p10));
+    add_time(row, ns(m.times->p10));
     add_counters(row, m);
   } else {
     if (m.measured()) add_error(row, RowStatus::failed, "no time was measured");
     else add_error(row, m.status, m.reason);
   }
-  if (m.preparation.value != 0) row["preparation_ns"] = ns(m.preparation, digits_of_rounds);
+  const auto add = [&row](const char* key, std::optional<Seconds> time) {
+    if (time && time->value > 0) row[key] = ns(*time, digits_of_rounds);
+  };
+  add("preparation_ns", m.preparation);
   if (m.workspace_bytes != 0) row["workspace_bytes"] = m.workspace_bytes;
-  if (m.difference != 0) row["difference"] = std::isfinite(m.difference) ? Json(rounded(m.difference, 4)) : Json();
+  if (const double difference = m.difference.value_or(0); difference != 0)
+    row["difference"] = std::isfinite(difference) ? Json(rounded(difference, 4)) : Json();
   if (m.saves_multiplications) row["saves_multiplications"] = 1;
   if (m.advised) row["advised"] = 1;
   if (m.contended) row["contended"] = 1;
-  if (m.at_least.value > 0) row["at_least_ns"] = ns(m.at_least, digits_of_rounds);
-  if (m.at_most.value > 0) row["at_most_ns"] = ns(m.at_most, digits_of_rounds);
+  add("at_least_ns", m.at_least);
+  add("at_most_ns", m.at_most);
   if (m.noisy) row["noisy"] = 1;
-  if (!m.method.empty()) row["method"] = m.method;
-  if (m.launch.value != 0) row["launch_ns"] = ns(m.launch, digits_of_rounds);
-  if (m.other.value != 0) row["other_method_ns"] = ns(m.other, digits_of_rounds);
-  if (m.other_launch.value != 0) row["other_launch_ns"] = ns(m.other_launch, digits_of_rounds);
-  if (m.disagreement != 0) row["methods_disagreement"] = rounded(m.disagreement, 4);
-  if (m.kernels.value != 0) row["kernels_ns"] = ns(m.kernels, digits_of_rounds);
-  if (m.empty_kernels.value != 0) row["empty_kernels_ns"] = ns(m.empty_kernels, digits_of_rounds);
+  if (m.device) {
+    const DeviceTiming& device = *m.device;
+    if (!device.method.empty()) row["method"] = device.method;
+    add("launch_ns", device.launch);
+    if (device.other) {
+      add("other_method_ns", device.other->time);
+      add("other_launch_ns", device.other->launch);
+    }
+    if (device.disagreement.value_or(0) != 0) row["methods_disagreement"] = rounded(*device.disagreement, 4);
+    if (device.kernels) {
+      add("kernels_ns", device.kernels->whole);
+      add("empty_kernels_ns", device.kernels->empty);
+    }
+  }
   if (!m.kernel_launches.empty()) {
     Json list = Json::array();
     for (const auto& kernel : m.kernel_launches) list.push_back(kernel_of(kernel));
     row["kernels"] = std::move(list);
   }
-  if (m.clock_hz != 0) row["clock_hz"] = rounded(m.clock_hz, 4);
-  if (m.throttled) row["throttled"] = 1;
-  if (m.wander > 0) row["wander"] = rounded(m.wander, 3);
+  if (m.device && m.device->clock_hz.value_or(0) != 0) row["clock_hz"] = rounded(*m.device->clock_hz, 4);
+  if (m.device && m.device->throttled) row["throttled"] = 1;
+  if (m.wander.value_or(0) > 0) row["wander"] = rounded(*m.wander, 3);
   const auto add_times = [&](const char* key, const std::vector<double>& times) {
     if (!timed || times.empty()) return;
     Json list = Json::array();

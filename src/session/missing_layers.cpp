@@ -36,7 +36,7 @@ class Winners {
   void add(const Measurement& row) {
     if (row.rounds_s.empty() || !row.measured()) return;
     const Measurement*& best = best_[row.cache];
-    if (best == nullptr || row.p10 < best->p10) best = &row;
+    if (best == nullptr || row.times->p10 < best->times->p10) best = &row;
   }
   [[nodiscard]] bool none() const { return best_.empty(); }
   template <class Is>

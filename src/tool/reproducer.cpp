@@ -41,7 +41,7 @@ Measurement best_known(const std::string& signature, const std::filesystem::path
         throw UsageError(folder.string() + ": holds results of " + device + " and of " + run.machine.id() + " for '" +
                          signature + "'; give --plan");
       if (run.machine.is_device()) device = run.machine.id();
-      if (!best || row.p10 < best->p10) best = &row;
+      if (!best || row.times->p10 < best->times->p10) best = &row;
     }
   }
   if (!best)

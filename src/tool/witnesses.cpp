@@ -54,7 +54,7 @@ std::vector<bench::Wanted> read_rows(std::vector<Witness>& witnesses, const Sess
       }
       for (const auto& row : found->second)
         if (row.measured() && row.cache == CacheState::hot && row.backend + " " + row.algorithm == call.layout_plan)
-          call.alone = row.p10;
+          call.alone = row.times->p10;
     }
   }
   std::vector<bench::Wanted> result;

@@ -90,8 +90,7 @@ TEST_CASE("a node of a body runs by the plan of its fastest row") {
                         .algorithm = std::string(name) + ",threads=1",
                         .signature = signature,
                         .samples = 1,
-                        .p10 = {seconds},
-                        .median = {seconds}});
+                        .times = MeasuredTimes{.p10 = {seconds}, .median = {seconds}}});
   ResultDatabase rows;
   rows.add(std::move(run));
   const Witness witness = make_witness(graph, rows, {.backends = {backend}, .budget = budget});

@@ -69,7 +69,8 @@ TEST_CASE("a change of layout takes the plan and the time of the fastest row, wh
   const Layer layer = parse_layer("Transpose/f32/x=2x16x30/perm=0x2x1");
   const auto plan = std::get<Plans>(backends.front()->plans(layer, 1)).front()->algorithm();
   const auto row = [&](const std::string& algorithm, double time) {
-    return Measurement{.backend = "native", .algorithm = algorithm, .samples = 1, .p10 = {time}};
+    return Measurement{
+        .backend = "native", .algorithm = algorithm, .samples = 1, .times = MeasuredTimes{.p10 = {time}}};
   };
   CallPlans with_rows({{LayerSignature(layer).text(), {row(plan, 5e-3), row("of_another_build,threads=1", 4e-3)}}},
                       backends, 1);

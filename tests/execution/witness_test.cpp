@@ -256,8 +256,7 @@ TEST_CASE("plans that cannot be joined give way to others") {
                        .algorithm = way + ",threads=1",
                        .signature = LayerSignature(parse_layer("Unary/f32/fn=relu/x=64")).text(),
                        .samples = 1,
-                       .p10 = {time},
-                       .median = {time}};
+                       .times = MeasuredTimes{.p10 = {time}, .median = {time}}};
   };
   ResultDatabase rows;
   rows.add(Run{.rows = {row("reversed", 1e-3), row("plain", 1.4e-3)}});

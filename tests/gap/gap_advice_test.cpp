@@ -15,7 +15,7 @@ Measurement slower_row(const Case& c, const std::string& algorithm, double micro
   Measurement row{
       .backend = "lib", .algorithm = algorithm, .signature = signature(c.model.single.layers[0].layer).text()};
   row.samples = 10;
-  row.p10 = row.median = {microseconds * us};
+  row.times = MeasuredTimes{.p10 = {microseconds * us}, .median = {microseconds * us}};
   return row;
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("another layout is what its rows say, over all occurrences") {
   const std::string fused = signature(plain.model.fused.layers[0].layer).text();
   Measurement row{.backend = "lib", .algorithm = "a,src=aBcd8b,dst=aBcd8b,threads=1", .signature = fused};
   row.samples = 10;
-  row.p10 = row.median = {85 * us};
+  row.times = MeasuredTimes{.p10 = {85 * us}, .median = {85 * us}};
   const Case c = three_layers(false, {row});
   const Gap gap = compare(c.analysis, c.model, usual());
   REQUIRE(gap.layouts.size() == 1);
@@ -294,8 +294,8 @@ TEST_CASE("a joint figure of a latency alone has one step, and of layer by layer
 TEST_CASE("gains of types and of algorithms are as uncertain as both figures together") {
   const Case plain = three_layers();
   Measurement slow = slower_row(plain, "slow,threads=1", 130);
-  slow.p10 = {120 * us};
-  slow.p90 = {146 * us};  // half of p10..p90 is 13 us
+  slow.times->p10 = {120 * us};
+  slow.times->p90 = {146 * us};  // half of p10..p90 is 13 us
   Case c = three_layers(false, {slow});
   EngineProfile p = usual();
   p.calls = {{.library = "lib",

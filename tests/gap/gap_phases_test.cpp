@@ -43,8 +43,7 @@ Iteration1us iteration_of(const TrainingGraph& training) {
                         .algorithm = "a,threads=1",
                         .signature = text,
                         .samples = 10,
-                        .p10 = {1 * us},
-                        .median = {1 * us},
+                        .times = MeasuredTimes{.p10 = {1 * us}, .median = {1 * us}},
                         .rounds_s = std::vector<double>(8, 1 * us)});
   };
   for (const auto& layer : made.model.single.layers) add(layer.layer);

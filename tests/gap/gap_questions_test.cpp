@@ -21,7 +21,7 @@ Case with_onednn() {
     row.algorithm = algorithm;
     row.signature = signature(plain.model.fused.layers[0].layer).text();
     row.samples = 10;
-    row.p10 = row.median = {microseconds * us};
+    row.times = MeasuredTimes{.p10 = {microseconds * us}, .median = {microseconds * us}};
   }
   return three_layers(false, rows);
 }
@@ -116,7 +116,7 @@ TEST_CASE("kernels of TensorRT with cuDNN's names are its own") {
   row.algorithm = "winograd,threads=1";
   row.signature = signature(plain.model.fused.layers[0].layer).text();
   row.samples = 10;
-  row.p10 = row.median = {120 * us};
+  row.times = MeasuredTimes{.p10 = {120 * us}, .median = {120 * us}};
   Case c = three_layers(false, {row});
   c.analysis.machine = {.device = "Tesla V100-SXM2-16GB", .driver = "418.67"};
   const std::string kernel = "volta_scudnn_128x64_relu_medium_nn_v1";

@@ -22,7 +22,8 @@ TEST_CASE("A database saves the time of the layers that it knows") {
 }
 
 TEST_CASE("Measuring a row took its timed calls and its preparation") {
-  Measurement row{.samples = 4, .calls_per_sample = 10, .median = Seconds{0.5}, .preparation = Seconds{3}};
+  Measurement row{
+      .samples = 4, .calls_per_sample = 10, .times = MeasuredTimes{.median = Seconds{0.5}}, .preparation = Seconds{3}};
   row.rounds_s = {0.5, 0.5};
   CHECK(measuring_time(row).value == 10 * (4 + 2) * 0.5 + 3);
   Measurement failed = row;

@@ -209,10 +209,7 @@ Measurement row(const std::string& backend, const std::string& algorithm, double
           .algorithm = algorithm,
           .signature = "x",
           .samples = 9,
-          .min = Seconds{time},
-          .p10 = Seconds{time},
-          .median = Seconds{time},
-          .p90 = Seconds{time},
+          .times = MeasuredTimes{Seconds{time}, Seconds{time}, Seconds{time}, Seconds{time}},
           .advised = advised};
 }
 

@@ -31,8 +31,7 @@ Measurement timed(const ModelLayers& model, std::size_t layer, std::size_t round
           .algorithm = "a,threads=1",
           .signature = LayerSignature(model.single.layers[layer].layer).text(),
           .samples = 10,
-          .p10 = {1e-5},
-          .median = {1e-5},
+          .times = MeasuredTimes{.p10 = {1e-5}, .median = {1e-5}},
           .rounds_s = std::vector<double>(rounds, 1e-5)};
 }
 
@@ -172,7 +171,7 @@ TEST_CASE("a layer whose best plan moved between groups of rounds is tuned once 
   SECTION("one that only every fourth round timed neither") {
     Measurement seldom = timed(model, relu, 8);
     seldom.algorithm = "b,threads=1";
-    seldom.p10 = {2e-5};
+    seldom.times->p10 = {2e-5};
     seldom.noisy = true;
     row.noisy = false;
     for (std::size_t round = 0; round < seldom.rounds_s.size(); ++round)
@@ -207,9 +206,9 @@ TEST_CASE("a contended winner of a model that has totals is measured again") {
   const ModelLayers model = two_layers();
   std::vector<Measurement> rows{timed(model, relu, 8), timed(model, softmax, 8)};
   // The relu takes 1 of 101 us: rounds count without it, so that there are totals.
-  rows[softmax].p10 = rows[softmax].median = {1e-4};
+  rows[softmax].times = MeasuredTimes{.p10 = {1e-4}, .median = {1e-4}};
   rows[softmax].rounds_s.assign(8, 1e-4);
-  rows[relu].p10 = rows[relu].median = {1e-6};
+  rows[relu].times = MeasuredTimes{.p10 = {1e-6}, .median = {1e-6}};
   rows[relu].rounds_s.assign(8, std::numeric_limits<double>::quiet_NaN());
   rows[relu].noisy = true;
   SECTION("no sample was quiet: selected again") {
@@ -291,7 +290,7 @@ TEST_CASE("a session that only one session contradicts after a week is in doubt,
   sessions[7] = sessions[0];
   for (auto& row : sessions[7]) {
     row.rounds_s.assign(8, 1.2e-5);
-    row.p10 = row.median = {1.2e-5};
+    row.times = MeasuredTimes{.p10 = {1.2e-5}, .median = {1.2e-5}};
   }
   CHECK(missing_after(model, sessions).layers.size() == 2);
   sessions.push_back(sessions[7]);

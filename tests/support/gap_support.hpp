@@ -59,8 +59,7 @@ inline Case make_case(const Graph& graph, bool with_ceilings = false, const std:
                         .algorithm = "a,threads=1",
                         .signature = text,
                         .samples = 10,
-                        .p10 = {seconds},
-                        .median = {seconds},
+                        .times = MeasuredTimes{.p10 = {seconds}, .median = {seconds}},
                         .rounds_s = std::vector<double>(8, seconds)});
   };
   for (const auto& layer : made.model.single.layers) add(layer.layer);

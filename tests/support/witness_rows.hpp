@@ -37,8 +37,7 @@ inline ResultDatabase rows_for(const Graph& graph, const std::vector<std::shared
                         .signature = signature,
                         .threads = threads,
                         .samples = 1,
-                        .p10 = {time + static_cast<double>(i) * 1e-6},
-                        .median = {time}});
+                        .times = MeasuredTimes{.p10 = {time + static_cast<double>(i) * 1e-6}, .median = {time}}});
     }
     const auto adds = [](const Measurement& row) { return row.algorithm.find(",sum=in_place") != std::string::npos; };
     const bool some = only_in_place && std::any_of(rows.begin(), rows.end(), adds);

@@ -45,14 +45,14 @@ struct Results {
     }
   }
   Measurement& add(const std::string& signature, std::vector<double> rounds, int threads = 1) {
-    run.rows.push_back({.backend = "lib",
-                        .algorithm = "a,threads=" + std::to_string(threads),
-                        .signature = named(signature),
-                        .threads = threads,
-                        .samples = 10,
-                        .p10 = {detail::quantile(rounds, 0.1)},
-                        .median = {detail::quantile(rounds, 0.5)},
-                        .rounds_s = rounds});
+    run.rows.push_back(
+        {.backend = "lib",
+         .algorithm = "a,threads=" + std::to_string(threads),
+         .signature = named(signature),
+         .threads = threads,
+         .samples = 10,
+         .times = MeasuredTimes{.p10 = {detail::quantile(rounds, 0.1)}, .median = {detail::quantile(rounds, 0.5)}},
+         .rounds_s = rounds});
     return run.rows.back();
   }
   /// The same time in each of eight rounds.
@@ -187,9 +187,9 @@ TEST_CASE("a row of few samples is believed to spread as the others do") {
   for (const bool any_spread : {true, false}) {
     Results results;
     Measurement& many = results.add(relu, std::vector<double>{});
-    many.p10 = {10 * us}, many.median = {12 * us}, many.samples = any_spread ? 4 : 1;
+    many.times = MeasuredTimes{.p10 = {10 * us}, .median = {12 * us}}, many.samples = any_spread ? 4 : 1;
     Measurement& one = results.add(softmax, std::vector<double>{});
-    one.p10 = one.median = {20 * us}, one.samples = 1;
+    one.times = MeasuredTimes{.p10 = {20 * us}, .median = {20 * us}}, one.samples = 1;
     const Rung library = analyzed(g, results.database())[RungName::library];
     CHECK(library.bound->value == Approx(30 * us));
     CHECK(library.median->value == Approx(32 * us));
@@ -202,9 +202,9 @@ TEST_CASE("a row of few samples spreads by 5 % at least, whatever rows of one mo
   GraphBuilder g = relu_exp();
   Results results;
   Measurement& many = results.add(relu, std::vector<double>{});
-  many.p10 = many.median = {10 * us}, many.samples = 4;
+  many.times = MeasuredTimes{.p10 = {10 * us}, .median = {10 * us}}, many.samples = 4;
   Measurement& one = results.add(softmax, std::vector<double>{});
-  one.p10 = one.median = {20 * us}, one.samples = 1;
+  one.times = MeasuredTimes{.p10 = {20 * us}, .median = {20 * us}}, one.samples = 1;
   CHECK(analyzed(g, results.database())[RungName::library].uncertainty ==
         Approx(1.0 / 30));  // (10 + 20 * 1.05 - 30) / 30
 }

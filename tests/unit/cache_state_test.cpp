@@ -89,9 +89,9 @@ TEST_CASE("a layer with weights gets a row in each cache state, with that state'
   const auto rows = run(host, std::make_shared<Multiplier>(host), {CacheState::hot, CacheState::cold_weights});
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].cache == CacheState::hot);
-  CHECK(rows[0].p10.value == Approx(hot_time));
+  CHECK(rows[0].times->p10.value == Approx(hot_time));
   CHECK(rows[1].cache == CacheState::cold_weights);
-  CHECK(rows[1].p10.value == Approx(cold_time));
+  CHECK(rows[1].times->p10.value == Approx(cold_time));
   CHECK(rows[1].rounds_s.size() == rows[0].rounds_s.size());
   CHECK_THAT(rows[1].name(), Catch::Contains("fake/product,threads=1/cold-weights/MatMul/f32"));
 }
@@ -147,5 +147,5 @@ TEST_CASE("a layer that is known in one cache state only is selected again") {
   known.pop_back();
   const auto rows = run(host, backend, both, known);
   REQUIRE(rows.size() == 2);
-  CHECK(rows[1].p10.value == Approx(cold_time));
+  CHECK(rows[1].times->p10.value == Approx(cold_time));
 }

@@ -29,7 +29,8 @@ std::vector<CeilingRow> ceilings() {
 }
 
 Measurement row(const char* signature, double seconds) {
-  return {.backend = "fake", .algorithm = "a,threads=1", .signature = signature, .p10 = {seconds}};
+  return {
+      .backend = "fake", .algorithm = "a,threads=1", .signature = signature, .times = MeasuredTimes{.p10 = {seconds}}};
 }
 
 }  // namespace

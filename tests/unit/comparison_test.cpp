@@ -14,7 +14,9 @@ Timing timing(double p10, double median, double noise) { return {.p10 = {p10}, .
 
 /// Eight rounds: four groups of two equal times.
 Measurement in_rounds(double a, double b, double c, double d) {
-  return {.samples = 8, .p10 = {1}, .median = {1}, .p90 = {1}, .rounds_s = {a, a, b, b, c, c, d, d}};
+  return {.samples = 8,
+          .times = MeasuredTimes{.p10 = {1}, .median = {1}, .p90 = {1}},
+          .rounds_s = {a, a, b, b, c, c, d, d}};
 }
 
 }  // namespace
@@ -69,9 +71,9 @@ TEST_CASE("the noise of a row in rounds is half its interval over four groups") 
 
 TEST_CASE("the noise of a row without rounds is its spread") {
   // (p90 - p10) / 2 / median = (112 - 100) / 2 / 105
-  Measurement row{.samples = 6, .p10 = {100}, .median = {105}, .p90 = {112}, .cv = 0.01};
+  Measurement row{.samples = 6, .times = MeasuredTimes{.p10 = {100}, .median = {105}, .p90 = {112}, .cv = 0.01}};
   CHECK(timing_of(row).noise.value() == Approx(6.0 / 105));
-  row.cv = 0.2;
+  row.times->cv = 0.2;
   CHECK(timing_of(row).noise.value() == 0.2);
   row.rounds_s = {100, 100, 100};  // too few for four groups
   CHECK(timing_of(row).noise.value() == 0.2);
@@ -88,7 +90,7 @@ TEST_CASE("between sessions the wander of a processor's speed is a part of the n
 }
 
 TEST_CASE("the noise of a row that the budget left uncertain after a few rounds is not known") {
-  Measurement row{.samples = 3, .p10 = {100}, .median = {100}, .p90 = {100}, .noisy = true};
+  Measurement row{.samples = 3, .times = MeasuredTimes{.p10 = {100}, .median = {100}, .p90 = {100}}, .noisy = true};
   row.rounds_s = {100, 100, 100};
   CHECK(!timing_of_session(row).noise);
   CHECK(timing_of_session(row).doubt == "still uncertain when the budget ended");
@@ -101,7 +103,9 @@ TEST_CASE("contention leaves the noise unknown") {
   row.contended = true;
   CHECK(timing_of(row).doubt == "the machine was contended");
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  Measurement part{.samples = 12, .p10 = {1}, .median = {1}, .p90 = {1}, .rounds_s = std::vector<double>(12, 1)};
+  Measurement part{.samples = 12,
+                   .times = MeasuredTimes{.p10 = {1}, .median = {1}, .p90 = {1}},
+                   .rounds_s = std::vector<double>(12, 1)};
   part.rounds_s[3] = part.rounds_s[4] = part.rounds_s[5] = none;  // the second of four groups of three
   CHECK(timing_of(part).doubt == "the machine was contended during a part of the rounds");
   part.rounds_s[4] = 1;

@@ -64,8 +64,8 @@ struct Population {
       }
     }
     for (auto& row : run.rows) {
-      row.p10 = {detail::quantile(row.rounds_s, 0.1)};
-      row.median = {detail::quantile(row.rounds_s, 0.5)};
+      row.times =
+          MeasuredTimes{.p10 = {detail::quantile(row.rounds_s, 0.1)}, .median = {detail::quantile(row.rounds_s, 0.5)}};
     }
     return run;
   }

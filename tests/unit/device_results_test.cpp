@@ -30,12 +30,8 @@ Measurement row(const std::string& signature, double seconds, double launch) {
           .algorithm = "softmax:fast,threads=1",
           .signature = LayerSignature::parse(signature).text(),
           .samples = 8,
-          .p10 = {seconds},
-          .median = {seconds},
-          .method = "graph",
-          .launch = {launch},
-          .disagreement = 0.125,
-          .clock_hz = 1.98e9,
+          .times = MeasuredTimes{.p10 = {seconds}, .median = {seconds}},
+          .device = DeviceTiming{.method = "graph", .launch = {launch}, .disagreement = 0.125, .clock_hz = 1.98e9},
           .rounds_s = std::vector<double>(8, seconds)};
 }
 
@@ -45,39 +41,38 @@ TEST_CASE("a file keeps the driver, the device's state and how each row was time
   const results_support::Folder folder;
   Run run = device_run();
   run.rows = {row("Softmax/f32/x=10x100x1", 10e-6, 1e-6)};
-  run.rows[0].throttled = true;
-  run.rows[0].other = {12e-6};
-  run.rows[0].other_launch = {2e-6};
-  run.rows[0].kernels = {10e-6};
-  run.rows[0].empty_kernels = {1.5e-6};
+  DeviceTiming& timing = *run.rows[0].device;
+  timing.throttled = true;
+  timing.other = OtherMethod{{12e-6}, {2e-6}};
+  timing.kernels = KernelTime{{10e-6}, {1.5e-6}};
   write_run(run, folder / "run.json");
   const Run read = read_run(folder / "run.json");
   CHECK(read.machine == run.machine);
   REQUIRE(read.rows.size() == 1);
-  CHECK(read.rows[0].method == "graph");
-  CHECK(read.rows[0].launch.value == Approx(1e-6));
-  CHECK(read.rows[0].disagreement == Approx(0.125));
-  CHECK(read.rows[0].clock_hz == Approx(1.98e9));
-  CHECK(read.rows[0].throttled);
-  CHECK(read.rows[0].other.value == Approx(12e-6));
-  CHECK(read.rows[0].other_launch.value == Approx(2e-6));
-  CHECK(read.rows[0].kernels.value == Approx(10e-6));
-  CHECK(read.rows[0].empty_kernels.value == Approx(1.5e-6));
+  REQUIRE(read.rows[0].device);
+  const DeviceTiming& found = *read.rows[0].device;
+  CHECK(found.method == "graph");
+  CHECK(found.launch.value == Approx(1e-6));
+  CHECK(found.disagreement.value() == Approx(0.125));
+  CHECK(found.clock_hz.value() == Approx(1.98e9));
+  CHECK(found.throttled);
+  CHECK(found.other.value().time.value == Approx(12e-6));
+  CHECK(found.other.value().launch.value == Approx(2e-6));
+  CHECK(found.kernels.value().whole.value == Approx(10e-6));
+  CHECK(found.kernels.value().empty.value == Approx(1.5e-6));
 }
 
 TEST_CASE("a row is marked of which no two methods of timing agree") {
   // 10 us without launches.
   Measurement timed = row("Softmax/f32/x=10x100x1", 11e-6, 1e-6);
   CHECK_FALSE(no_method_agrees(timed));  // nothing to compare with
-  timed.other = {12.4e-6};
-  timed.other_launch = {2e-6};
+  timed.device->other = OtherMethod{{12.4e-6}, {2e-6}};
   CHECK_FALSE(no_method_agrees(timed));  // 10.4 us
-  timed.other = {13e-6};
+  timed.device->other->time = {13e-6};
   CHECK(no_method_agrees(timed));  // 11 us
-  timed.kernels = {12.2e-6};
-  timed.empty_kernels = {1.5e-6};
+  timed.device->kernels = KernelTime{{12.2e-6}, {1.5e-6}};
   CHECK_FALSE(no_method_agrees(timed));  // 10.7 us: within 5 % of 11 us
-  timed.kernels = {10.5e-6};
+  timed.device->kernels->whole = {10.5e-6};
   CHECK(no_method_agrees(timed));  // 9 us
   timed.exclude(RowStatus::failed, "an error");
   CHECK_FALSE(no_method_agrees(timed));
@@ -89,21 +84,19 @@ TEST_CASE("a row is marked whose kernels take another time by the device's own r
   CHECK_FALSE(activity_disagrees(timed));  // no records
   for (const auto& [seconds, disagrees] :
        {std::pair(9e-6, true), std::pair(9.6e-6, false), std::pair(10.4e-6, false), std::pair(11e-6, true)}) {
-    timed.kernels = {seconds};
+    timed.device->kernels = KernelTime{{seconds}, {}};
     CHECK(activity_disagrees(timed) == disagrees);
   }
-  timed.kernels = {11e-6};
-  timed.empty_kernels = {1.2e-6};  // 9.8 us of work
+  timed.device->kernels = KernelTime{{11e-6}, {1.2e-6}};  // 9.8 us of work
   CHECK_FALSE(activity_disagrees(timed));
 }
 
 // On an H200 a kernel in a stream takes 1.3 us more than its work, a kernel in a graph 0.5 us more.
 TEST_CASE("short kernels are timed no better than half their launches in a graph") {
   Measurement timed = row("Unary/f32/x=50176", 1.9e-6, 0.5e-6);
-  timed.other = {2.9e-6};
-  timed.other_launch = {1.3e-6};
+  timed.device->other = OtherMethod{{2.9e-6}, {1.3e-6}};
   CHECK_FALSE(methods_disagree(timed));  // 1.4 and 1.6 us
-  timed.other = {3e-6};
+  timed.device->other->time = {3e-6};
   CHECK(methods_disagree(timed));  // 1.4 and 1.7 us
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("samples while threads are far from each other do not count, if there 
   const Measurement row = row_of_two(host);
   CHECK_FALSE(row.contended);
   CHECK(counted(row) >= 8);
-  CHECK(row.p90.value == Approx(0.5e-3));
+  CHECK(row.times->p90.value == Approx(0.5e-3));
 }
 
 TEST_CASE("a session that lies in such a phase from end to end is found out by what is known of the machine") {
@@ -58,7 +58,7 @@ TEST_CASE("a session that lies in such a phase from end to end is found out by w
     const Measurement row = row_of_two(host, knowing(FakeHost::usual_round_trip));
     CHECK(row.noisy);
     CHECK(counted(row) == static_cast<std::ptrdiff_t>(row.rounds_s.size()));  // because there are no others
-    CHECK(row.p10.value == Approx(1.5e-3));
+    CHECK(row.times->p10.value == Approx(1.5e-3));
   }
   SECTION("not known") { CHECK_FALSE(row_of_two(host).noisy); }
 }
@@ -77,7 +77,7 @@ TEST_CASE("rounds wait a while for threads to come near each other") {
       host.thread_distance = [near_at = begins.front() + 0.5](double now) { return now < near_at ? 3.0 : 1.0; };
     const Measurement row = row_of_two(host, options);
     CHECK(counted(row) == static_cast<std::ptrdiff_t>(row.rounds_s.size()));
-    CHECK(row.median.value == Approx(0.5e-3));
+    CHECK(row.times->median.value == Approx(0.5e-3));
     REQUIRE(first);
     begins.push_back(*first);
   }

@@ -28,7 +28,7 @@ TEST_CASE("a finished layer keeps its row in the file that is written anew, with
   REQUIRE(run.rows.size() == 2);
   CHECK(run.rows[0].rounds_s.size() == 3);
   CHECK(run.rows[1].signature == conv);
-  CHECK(run.rows[1].p10.value == 2e-3);
+  CHECK(run.rows[1].times->p10.value == 2e-3);
   CHECK(run.rows[1].rounds_s.empty());
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("layers that are not finished, or that the run has measured, take no e
   add_finished(run, run_of(conv, 2e-3), {relu});
   add_finished(run, run_of(relu, 2e-6), {relu});
   REQUIRE(run.rows.size() == 1);
-  CHECK(run.rows[0].p10.value == 1e-6);
+  CHECK(run.rows[0].times->p10.value == 1e-6);
 }
 
 TEST_CASE("no row of another machine or another version is taken over") {

@@ -33,7 +33,10 @@ Question question(bool certain) {
 }
 
 Measurement timed() {
-  return {.backend = "fake", .algorithm = "a,threads=1", .samples = 40, .p10 = {1e-3}, .median = {1e-3}};
+  return {.backend = "fake",
+          .algorithm = "a,threads=1",
+          .samples = 40,
+          .times = MeasuredTimes{.p10 = {1e-3}, .median = {1e-3}}};
 }
 
 }  // namespace
@@ -74,7 +77,7 @@ TEST_CASE("where an earlier session ran out of time, the next one tries what it 
   CHECK(again->calls("new") > 0);
   CHECK(again->calls("a") == 0);
   REQUIRE(rows.size() == 3);
-  CHECK(rows[0].p10.value == Approx(0.12));  // unchanged
+  CHECK(rows[0].times->p10.value == Approx(0.12));  // unchanged
 }
 
 TEST_CASE("a noisy row does for all but those who ask for more") {
@@ -107,7 +110,7 @@ TEST_CASE("the fastest known row is timed again, contended or not, if any was qu
   fast.samples = 0;
   fast.contended = true;
   close.algorithm = "close,threads=1";
-  close.p10 = close.median = {1.1e-3};
+  close.times = MeasuredTimes{.p10 = {1.1e-3}, .median = {1.1e-3}};
   const auto calls_of_close = [&](const std::vector<Measurement>& known) {
     FakeHost host;
     const auto backend = std::make_shared<FakeBackend>(

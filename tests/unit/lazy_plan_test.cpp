@@ -82,7 +82,7 @@ TEST_CASE("plans are built one at a time until the layer's time is over; the oth
   REQUIRE(rows.size() == 6);
   CHECK(backend->built("p0,threads=1") == 1);
   CHECK(row(rows, "p0,threads=1").measured());
-  CHECK(row(rows, "p0,threads=1").preparation.value >= 0.2);
+  CHECK(row(rows, "p0,threads=1").preparation.value().value >= 0.2);
   CHECK(backend->built("p5,threads=1") == 0);
   CHECK(row(rows, "p5,threads=1").status == RowStatus::out_of_time);
 }
@@ -106,8 +106,7 @@ TEST_CASE("only the plan that its row names is built for a known layer") {
                                         .algorithm = "p3,threads=1",
                                         .signature = LayerSignature(relu()).text(),
                                         .samples = 40,
-                                        .p10 = {1e-3},
-                                        .median = {1e-3}}};
+                                        .times = MeasuredTimes{.p10 = {1e-3}, .median = {1e-3}}}};
   const auto rows = run(host, backend, {.budget = {10}}, known);
   CHECK(row(rows, "p3,threads=1").rounds_s.size() >= 40);
   for (const char* name : {"p0", "p1", "p2", "p3", "p4", "p5"})

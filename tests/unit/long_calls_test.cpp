@@ -44,7 +44,7 @@ TuningTask convolution(Epilogue post, std::vector<std::pair<std::string, double>
   for (const auto& [algorithm, seconds] : plans) {
     Candidate candidate{.plan = std::make_shared<LazyPlan>(PlanDraft{}, Seconds{})};
     candidate.row = {.backend = "fake", .algorithm = algorithm, .signature = task.signature, .threads = 1};
-    candidate.row.p10 = {seconds};
+    candidate.row.times = MeasuredTimes{.p10 = {seconds}};
     task.candidates.push_back(std::move(candidate));
   }
   return task;
@@ -60,8 +60,8 @@ TEST_CASE("the checked call of a long plan is its first sample") {
     const auto backend = std::make_shared<FakeBackend>(host, std::vector<FakePlan>{{.name = "a", .seconds = seconds}});
     const auto rows = run(host, backend, {.caches = {CacheState::hot}, .budget = {1e-6}}, 2);
     REQUIRE(find(rows, "a,threads=1") != nullptr);
-    CHECK(find(rows, "a,threads=1")->p10.value == Approx(seconds));
-    CHECK(find(rows, "a,threads=2")->p10.value == Approx(seconds / 2));
+    CHECK(find(rows, "a,threads=1")->times->p10.value == Approx(seconds));
+    CHECK(find(rows, "a,threads=2")->times->p10.value == Approx(seconds / 2));
     CHECK(backend->calls("a") == (seconds > 0.1 ? 2 + 1 : 2 + 2));
   }
 }
@@ -82,7 +82,7 @@ TEST_CASE("a checked call that a neighbour delays costs no plan its race, even i
   const auto rows = run(host, backend, {.caches = {CacheState::hot}, .budget = {60}});
   CHECK(delayed);
   REQUIRE(find(rows, "best,threads=1") != nullptr);
-  CHECK(find(rows, "best,threads=1")->p10.value == Approx(0.1));
+  CHECK(find(rows, "best,threads=1")->times->p10.value == Approx(0.1));
   CHECK(find(rows, "best,threads=1")->rounds_s.size() >= 40);
 }
 

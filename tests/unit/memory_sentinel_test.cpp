@@ -127,7 +127,7 @@ TEST_CASE("a sample that leaves the caches does not count while another process 
     const auto [counted, slow] = counted_and_slow(row);
     CHECK(counted >= 8);
     CHECK(slow <= 1);  // it may begin between a reading and the sample
-    CHECK(row.median.value == Approx(1e-3));
+    CHECK(row.times->median.value == Approx(1e-3));
   }
   SECTION("without the memory sentinel it goes unnoticed") {
     host.has_memory_probe = false;
@@ -153,7 +153,7 @@ TEST_CASE("samples beside a process that streams through memory are measured aga
   CHECK(passes > 100);
   CHECK(counted >= 8);
   CHECK(slow <= 1);
-  CHECK(row.median.value == Approx(1e-3));
+  CHECK(row.times->median.value == Approx(1e-3));
 }
 
 TEST_CASE("rounds beside a process that streams through memory until the session ends are measured by the next session",
@@ -183,7 +183,7 @@ TEST_CASE("rounds beside a process that streams through memory until the session
   CHECK(contended.rounds_s.size() == rounds);
   CHECK(counted_and_slow(contended).first == 0);
   CHECK(contended.noisy);
-  CHECK(contended.median.value == Approx(1e-3));  // from the selection
+  CHECK(contended.times->median.value == Approx(1e-3));  // from the selection
   CHECK_FALSE(is_known(layer, rows, question));
 
   streaming = false;
@@ -192,7 +192,7 @@ TEST_CASE("rounds beside a process that streams through memory until the session
   REQUIRE(again.size() == 1);
   CHECK(counted_and_slow(again.front()) == std::pair(40, 0));
   CHECK_FALSE(again.front().noisy);
-  CHECK(again.front().p10.value == Approx(1e-3));
+  CHECK(again.front().times->p10.value == Approx(1e-3));
   CHECK(is_known(layer, again, question));
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("beside a process that streams through memory for a whole session, eac
   for (const auto& row : again) {
     INFO(row.name());
     CHECK_FALSE(row.contended);
-    if (row.algorithm == "best,threads=1") CHECK(row.median.value == Approx(1e-3));
+    if (row.algorithm == "best,threads=1") CHECK(row.times->median.value == Approx(1e-3));
   }
 }
 

@@ -69,7 +69,10 @@ int main(int argc, char** argv) {
     run.warnings.push_back(std::to_string(request.options.earlier->rows.size()) + " earlier rows");
   for (const std::string each : {"first", "crashes", "hangs", "eats", "loses", "last"}) {
     if (what != "rows") break;
-    Measurement row{.backend = "lib", .algorithm = each + ",threads=1", .signature = "Unary/f32/x=3", .p10 = {1}};
+    Measurement row{.backend = "lib",
+                    .algorithm = each + ",threads=1",
+                    .signature = "Unary/f32/x=3",
+                    .times = MeasuredTimes{.p10 = {1}}};
     const auto& crashing = request.options.crashing_plans;
     if (const auto found = crashing.find(row.name()); found != crashing.end()) row.exclude_for(found->second);
     else try_row(supervised, each, row.name());

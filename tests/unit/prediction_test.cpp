@@ -40,7 +40,7 @@ ResultDatabase rows_of(const std::vector<std::pair<std::string, double>>& times)
   Run run{.machine = results_support::machine("GPU A"), .backends = {{"onednn", "1"}}};
   for (const auto& [signature, seconds] : times) {
     Measurement row = results_support::row("onednn", signature, seconds);
-    row.median = row.p90 = row.p10;
+    row.times->median = row.times->p90 = row.times->p10;
     row.rounds_s.clear();
     row.visits_s.clear();
     run.rows.push_back(row);

@@ -28,8 +28,8 @@ Run session(const Times& times) {
                     .signature = LayerSignature::parse(signatures.at(function)).text(),
                     .samples = 8};
     for (const double time : us) row.rounds_s.push_back(time * 1e-6);
-    row.p10 = {detail::quantile(row.rounds_s, 0.1)};
-    row.median = {detail::quantile(row.rounds_s, 0.5)};
+    row.times =
+        MeasuredTimes{.p10 = {detail::quantile(row.rounds_s, 0.1)}, .median = {detail::quantile(row.rounds_s, 0.5)}};
     run.rows.push_back(row);
   }
   return run;
@@ -99,10 +99,10 @@ TEST_CASE("the interval of a provisional total reaches down to what contended ro
   Measurement& row = run.rows.back();
   row.contended = true;
   row.samples = 0;
-  row.at_least = {row.p10.value / 2};
+  row.at_least = Seconds{row.times->p10.value / 2};
   const Rung& library = analyzed(small_model(), {run})[RungName::library];
   REQUIRE(library.provisional());
-  CHECK(library.bound->value * (1 - library.uncertainty) <= 30e-6 - row.at_least.value);
+  CHECK(library.bound->value * (1 - library.uncertainty) <= 30e-6 - row.at_least->value);
 }
 
 TEST_CASE("the interval of a provisional total reaches down to what contended rows with more threads may take") {
@@ -113,9 +113,9 @@ TEST_CASE("the interval of a provisional total reaches down to what contended ro
   both.threads = 2;
   both.rounds_s.clear();
   both.samples = 0;
-  both.p10 = both.median = {30e-6};
+  both.times = MeasuredTimes{.p10 = {30e-6}, .median = {30e-6}};
   both.contended = true;
-  both.at_least = {12e-6};
+  both.at_least = Seconds{12e-6};
   const auto bound_beside = [&](CacheState cache) {
     both.cache = cache;
     Run all = run;
@@ -142,14 +142,14 @@ TEST_CASE("a contended sample with several threads says little if they lost more
   row.rounds_s.clear();
   row.samples = 0;
   row.contended = true;
-  row.at_least = {5e-6};
+  row.at_least = Seconds{5e-6};
   const auto library = [&](Seconds at_most) {
     row.at_most = at_most;
     ResultDatabase database;
     database.add(run);
     return analyze(small_model(), database, {.threads = 2})[RungName::library];
   };
-  CHECK(library(row.p10).bound->value == Approx(10e-6 + std::sqrt(5e-6 * 20e-6)));
+  CHECK(library(row.times->p10).bound->value == Approx(10e-6 + std::sqrt(5e-6 * 20e-6)));
   CHECK(library({25e-6}).bound->value == Approx(30e-6));  // the time that was lost is known
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("rows with one thread are provisional if other processes ran while thr
   both.algorithm = "a,threads=2";
   both.threads = 2;
   both.rounds_s.clear();
-  both.p10 = both.median = {22e-6};
+  both.times = MeasuredTimes{.p10 = {22e-6}, .median = {22e-6}};
   run.rows.push_back(both);
   const auto bound_beside = [&](double others) {
     run.others = others;
@@ -205,7 +205,7 @@ TEST_CASE("rows with one thread are provisional if other processes ran while thr
   CHECK(analyze(small_model(), with_rounds, {.threads = 2}).provisional());
 
   // Another session beside a neighbour timed two threads at a better moment.
-  both.p10 = both.median = {14e-6};
+  both.times = MeasuredTimes{.p10 = {14e-6}, .median = {14e-6}};
   Run later = run;
   later.started = "2026-02-01T00:00:00Z";
   later.rows = {both};

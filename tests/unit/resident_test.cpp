@@ -68,8 +68,7 @@ TEST_CASE("shared weights are cold once in the resident rungs, and without a col
                         .algorithm = "a,threads=1",
                         .cache = cache,
                         .signature = signature,
-                        .p10 = {seconds},
-                        .median = {seconds},
+                        .times = MeasuredTimes{.p10 = {seconds}, .median = {seconds}},
                         .rounds_s = std::vector<double>(8, seconds)});
   };
   const auto analyzed = [&] {
@@ -86,7 +85,7 @@ TEST_CASE("shared weights are cold once in the resident rungs, and without a col
   CHECK(a[RungName::library_fused_resident].bound->value == Approx(23.5 * us));
   CHECK(a[RungName::library_resident].median->value == Approx(23.5 * us));
   REQUIRE(a.rows.at(0).cold);
-  CHECK(a.rows.at(0).cold->median.value == Approx(18 * us));
+  CHECK(a.rows.at(0).cold->times->median.value == Approx(18 * us));
 
   // A later run that had no time for cold weights does not remove the rung.
   Run later = run;

@@ -12,10 +12,10 @@ using namespace results_support;
 Run sound_run(double factor = 1) {
   Run run = small_run();
   for (auto& row : run.rows) row.rounds_s.clear();
-  run.rows[0].p10.value *= factor;
-  run.rows[0].min.value *= factor;
-  run.rows[0].median.value *= factor;
-  run.rows[0].p90.value *= factor;
+  run.rows[0].times->p10.value *= factor;
+  run.rows[0].times->min.value *= factor;
+  run.rows[0].times->median.value *= factor;
+  run.rows[0].times->p90.value *= factor;
   return run;
 }
 
@@ -40,12 +40,14 @@ TEST_CASE("what no session writes is found, each in a line that names the row") 
   CHECK_THAT(with([](Run& run) { run.rows.push_back(run.rows[0]); }), Catch::Contains("is there twice"));
   CHECK_THAT(with([](Run& run) { run.backends.pop_back(); }),
              Catch::Contains("backend 'onednn' has rows, but the context names no version"));
-  CHECK_THAT(with([](Run& run) { run.rows[0].median = run.rows[0].p90 * 2; }),
+  CHECK_THAT(with([](Run& run) { run.rows[0].times->median = run.rows[0].times->p90 * 2; }),
              Catch::Contains(small_run().rows[0].name() + " has quantiles out of order"));
   CHECK_THAT(with([](Run& run) { run.rows[0].samples = 0; }), Catch::Contains("no sample that counts"));
-  CHECK_THAT(with([](Run& run) { run.rows[0].cv = not_a_number; }), Catch::Contains("cv that is not a number"));
-  CHECK_THAT(with([](Run& run) { run.rows[0].launch.value = not_a_number; }), Catch::Contains("has a launch"));
-  CHECK_THAT(with([](Run& run) { run.rows[0].launch = run.rows[0].p10; }), Catch::Contains("has a launch"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].times->cv = not_a_number; }), Catch::Contains("cv that is not a number"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].device = DeviceTiming{.launch = {not_a_number}}; }),
+             Catch::Contains("has a launch"));
+  CHECK_THAT(with([](Run& run) { run.rows[0].device = DeviceTiming{.launch = run.rows[0].times->p10}; }),
+             Catch::Contains("has a launch"));
   CHECK_THAT(with([](Run& run) { run.faults.emplace_back("a row: samples is not a count"); }),
              Catch::Contains("a row: samples is not a count"));
   CHECK_THAT(with([](Run& run) { run.rows[2].exclude_for(""); }), Catch::Contains("excluded without a reason"));

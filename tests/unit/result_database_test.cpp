@@ -110,10 +110,12 @@ TEST_CASE("the newest row is that of the run that was started last, whatever the
   const Folder folder;
   Run first = small_run(), last = small_run();
   last.started = "2026-11-22T01:00:00Z";
-  last.rows[0].p10 = {2.5e-3};
+  last.rows[0].times->p10 = {2.5e-3};
   write_run(first, folder / "z.json");
   write_run(last, folder / "a.json");
-  const auto newest = [](const ResultDatabase& database) { return database.newest_rows().at(conv).front().p10.value; };
+  const auto newest = [](const ResultDatabase& database) {
+    return database.newest_rows().at(conv).front().times->p10.value;
+  };
   constexpr double expected = 2.5e-3;
   const auto opened = ResultDatabase::open(folder.path);
   CHECK(newest(opened) == expected);
@@ -131,13 +133,13 @@ TEST_CASE("a run by itself has the times of others only where it timed nothing")
   Run other = small_run(), own = small_run();
   other.file = "other.json";
   own.file = "own.json";
-  other.rows[0].p10 = {1e-3};  // faster than the 1.25 ms of the own run
-  own.rows.resize(1);          // no time for the second layer, no reason for the third row
+  other.rows[0].times->p10 = {1e-3};  // faster than the 1.25 ms of the own run
+  own.rows.resize(1);                 // no time for the second layer, no reason for the third row
   database.add(other);
   database.add(own);
   const auto rows = database.of_run("own.json").newest_rows();
   REQUIRE(rows.at(conv).size() == 2);
-  CHECK(rows.at(conv)[0].p10.value == 1.25e-3);
+  CHECK(rows.at(conv)[0].times->p10.value == 1.25e-3);
   CHECK_FALSE(rows.at(conv)[1].measured());
   REQUIRE(rows.at(relu).size() == 1);
   CHECK(database.of_run("own.json").ceilings(2).peaks == database.ceilings(2).peaks);
@@ -165,7 +167,7 @@ TEST_CASE("results of another machine or another version of a backend never mix"
   database.add(other_machine);
   Run upgraded = small_run();
   upgraded.backends[1].version = "3.3.0";
-  upgraded.rows[0].p10 = {1e-3};
+  upgraded.rows[0].times->p10 = {1e-3};
   database.add(upgraded);
   Run peaks_differ = small_run();  // measured peaks are rows and not a part of the identity
   peaks_differ.ceilings[0].value *= 2;
@@ -176,7 +178,7 @@ TEST_CASE("results of another machine or another version of a backend never mix"
     std::vector<double> times;
     for (const auto& run : selected.runs())
       for (const auto& row : run.rows)
-        if (row.backend == backend && row.measured()) times.push_back(row.p10.value);
+        if (row.backend == backend && row.measured()) times.push_back(row.times->p10.value);
     return times;
   };
   const auto old_onednn =

@@ -19,9 +19,7 @@ Measurement row(const std::string& signature, double seconds, const std::string&
           .algorithm = algorithm,
           .signature = signature,
           .samples = 8,
-          .p10 = {seconds},
-          .median = {seconds},
-          .p90 = {seconds},
+          .times = MeasuredTimes{.p10 = {seconds}, .median = {seconds}, .p90 = {seconds}},
           .rounds_s = std::vector<double>(8, seconds)};
 }
 

@@ -261,7 +261,7 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
   }
   const Run sound = read_with(samples, launch + "1000");
   CHECK(sound.rows[0].measured());
-  CHECK(sound.rows[0].launch.value == Approx(1e-6));
+  CHECK(sound.rows[0].device.value().launch.value == Approx(1e-6));
   CHECK(sound.faults.empty());
 }
 
@@ -295,11 +295,11 @@ TEST_CASE("repetitions of one benchmark are samples of one row") {
   REQUIRE(read.rows.size() == 1);
   CHECK(read.faults.empty());
   CHECK(read.rows[0].samples == 3);
-  CHECK(read.rows[0].min.value == Approx(10e-6));
-  CHECK(read.rows[0].p10.value == Approx(12e-6));  // linear between the order statistics: 10 + 0.2 * (20 - 10)
-  CHECK(read.rows[0].median.value == Approx(20e-6));
-  CHECK(read.rows[0].p90.value == Approx(28e-6));
-  CHECK(read.rows[0].cv == Approx(0.5));  // standard deviation 10 over 20
+  CHECK(read.rows[0].times->min.value == Approx(10e-6));
+  CHECK(read.rows[0].times->p10.value == Approx(12e-6));  // linear between the order statistics: 10 + 0.2 * (20 - 10)
+  CHECK(read.rows[0].times->median.value == Approx(20e-6));
+  CHECK(read.rows[0].times->p90.value == Approx(28e-6));
+  CHECK(read.rows[0].times->cv.value() == Approx(0.5));  // standard deviation 10 over 20
   const std::string failed = "\"error_occurred\": true, \"error_message\": \"no plan\", \"real_time\": 0.0";
   const Run refused = read_run(folder.write(
       "refused.json", "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [" +
@@ -313,7 +313,7 @@ TEST_CASE("repetitions of one benchmark are samples of one row") {
           "\"real_time\": 30}]}"));
   REQUIRE(once.rows.size() == 1);
   CHECK(once.rows[0].samples == 1);
-  CHECK(once.rows[0].p90.value == Approx(30e-6));
+  CHECK(once.rows[0].times->p90.value == Approx(30e-6));
 }
 
 TEST_CASE("a ceiling with a value that cannot be true does not count") {
@@ -340,8 +340,8 @@ TEST_CASE("a time that is not a positive number is never written as one") {
   const Folder folder;
   for (double time : {0.0, -1.0, not_a_number, infinity, -infinity}) {
     Run run = small_run();
-    run.rows[0].p10 = run.rows[0].min = {time};
-    run.rows[1].difference = run.rows[1].cv = run.rows[1].wander = time;
+    run.rows[0].times->p10 = run.rows[0].times->min = {time};
+    run.rows[1].difference = run.rows[1].times->cv = run.rows[1].wander = time;
     run.rows[1].rounds_s = {time, 1e-6};
     run.rows[1].visits_s = {2e-6, time};
     run.ceilings[0].value = time;

@@ -176,7 +176,7 @@ TEST_CASE("a request comes back as it was written") {
   CHECK(back.layers[0].weight == 0.1);
   REQUIRE(back.layers[0].known.size() == 1);
   CHECK(back.layers[0].known[0].name() == row.name());
-  CHECK(back.layers[0].known[0].p10 == row.p10);
+  CHECK(back.layers[0].known[0].times->p10 == row.times->p10);
   CHECK(back.layers[1].known.empty());
   CHECK(back.filter == request.filter);
   CHECK(back.options.threads == 3);

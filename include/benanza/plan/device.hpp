@@ -10,6 +10,7 @@
 #include <benanza/plan/kernel_metric.hpp>
 #include <benanza/plan/memory.hpp>
 #include <benanza/results/ceiling_row.hpp>
+#include <benanza/results/kernel_launch.hpp>
 #include <benanza/results/machine.hpp>
 
 #include <cstddef>
@@ -51,12 +52,6 @@ struct CeilingRequest {
 struct DeviceCeilings {
   std::vector<CeilingRow> rows{};
   std::vector<std::string> absent{};  ///< one line for each ceiling that could not be measured: `<name>: <why>`
-};
-
-/// The time of kernels by a device's own records.
-struct KernelTime {
-  Seconds whole{};  ///< their sum, including copies and fills
-  Seconds empty{};  ///< what as many empty ones of the same kinds take by these records: no work
 };
 
 class Device : public Memory {

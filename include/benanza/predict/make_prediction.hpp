@@ -119,7 +119,7 @@ class LayerPredictor {
       made.method = PredictionMethod::measured;
       const Measurement& measured = found->second;
       const Seconds time = expected_time(measured);
-      made.time = PredictedTime{time, std::min(time, measured.p10), std::max(time, measured.p90)};
+      made.time = PredictedTime{time, std::min(time, measured.times->p10), std::max(time, measured.times->p90)};
       return made;
     }
     if (!made.origin || !(made.origin->value > 0)) {

@@ -38,7 +38,8 @@ inline constexpr std::size_t rounds_for_spread = 8;
 /// rounds, whichever is greater (docs/measuring.md, "Uncertainty"). For any other row: half of p10..p90 over the
 /// median, or cv if that is greater. The noise of a single sample or of a contended row is not known.
 [[nodiscard]] inline Timing timing_of(const Measurement& row) {
-  Timing result{.p10 = row.p10, .median = row.median};
+  const MeasuredTimes times = row.times.value_or(MeasuredTimes{});
+  Timing result{.p10 = times.p10, .median = times.median};
   if (row.contended) {
     result.doubt = "the machine was contended";
   } else if (detail::sorted_finite(row.rounds_s).size() >= rounds_for_spread) {
@@ -51,8 +52,8 @@ inline constexpr std::size_t rounds_for_spread = 8;
       result.noise.reset();
       result.doubt = "the machine was contended during a part of the rounds";
     }
-  } else if (row.samples >= 2 && row.median.value > 0) {
-    result.noise = std::max((row.p90 - row.p10).value / 2 / row.median.value, row.cv);
+  } else if (row.samples >= 2 && times.median.value > 0) {
+    result.noise = std::max((times.p90 - times.p10).value / 2 / times.median.value, times.cv.value_or(0));
   } else {
     result.doubt = "a single sample has no spread";
   }
@@ -68,7 +69,7 @@ inline constexpr std::size_t rounds_for_spread = 8;
     result.noise.reset();
     result.doubt = "still uncertain when the budget ended";
   }
-  if (result.noise) *result.noise += row.wander;
+  if (result.noise) *result.noise += row.wander.value_or(0);
   return result;
 }
 
@@ -78,8 +79,8 @@ inline constexpr std::size_t rounds_for_spread = 8;
     return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                       [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
   };
-  return a.name() == b.name() && a.samples == b.samples && a.min == b.min && a.p10 == b.p10 && a.median == b.median &&
-         a.p90 == b.p90 && a.cv == b.cv && equal(a.rounds_s, b.rounds_s) && equal(a.visits_s, b.visits_s);
+  return a.name() == b.name() && a.samples == b.samples && a.times == b.times && equal(a.rounds_s, b.rounds_s) &&
+         equal(a.visits_s, b.visits_s);
 }
 
 struct Comparison {

@@ -7,10 +7,10 @@
 
 namespace benanza {
 
-/// The median over the row's rounds; if no round counts, the median over its samples.
+/// The median over the rounds of a measured row; if no round counts, the median over its samples.
 [[nodiscard]] inline Seconds expected_time(const Measurement& row) {
   const double median = detail::quantile(row.rounds_s, 0.5);
-  return std::isfinite(median) ? Seconds{median} : row.median;
+  return std::isfinite(median) ? Seconds{median} : row.times->median;
 }
 
 /// The same without launches; rows are ranked by this time.

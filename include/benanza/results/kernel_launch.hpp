@@ -29,6 +29,12 @@ struct KernelFlops {
   bool operator==(const KernelFlops&) const = default;
 };
 
+/// The time of the kernels of one call by a device's own records.
+struct KernelTime {
+  Seconds whole{};  ///< their sum, including copies and fills
+  Seconds empty{};  ///< what as many empty ones of the same kinds take by these records: no work
+};
+
 struct KernelLaunch {
   std::string name{};  ///< demangled
   LaunchSize grid{}, block{};

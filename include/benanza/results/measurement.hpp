@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,31 @@ inline constexpr std::array cache_states{CacheState::hot, CacheState::cold_weigh
   return {"hot", "cold-weights", "cold"};
 }
 
+/// Times of one call, over samples.
+struct MeasuredTimes {
+  Seconds min{}, p10{}, median{}, p90{};
+  std::optional<double> cv{};  ///< coefficient of variation; empty: the file does not say
+  bool operator==(const MeasuredTimes&) const = default;
+};
+
+/// The median by the other of a device's two methods, events and graph.
+struct OtherMethod {
+  Seconds time{}, launch{};  ///< the launches in it
+};
+
+/// How a device timed a row.
+struct DeviceTiming {
+  std::string method{};                  ///< events or graph, whichever measured less
+  Seconds launch{};                      ///< part of the times: as many empty kernels in a chain; not part of a bound
+  std::optional<OtherMethod> other{};    ///< empty: only one of the methods gave a time
+  std::optional<double> disagreement{};  ///< difference of the two methods' medians, relative to the lower one
+  std::optional<KernelTime> kernels{};   ///< the kernels of one call by the device's own records, as a check
+  std::optional<double> clock_hz{};      ///< the device's processor clock while it was measured
+  bool throttled = false;                ///< this clock was more than `throttling` below the session's highest
+};
+
+/// What is not known of a row is empty. In a series of samples, NaN stands for a sample that does not count, so that
+/// the series of all rows of a run remain aligned.
 struct Measurement {
   std::string backend{};
   std::string algorithm{};  ///< `name[,key=value]...,threads=N`
@@ -33,33 +59,24 @@ struct Measurement {
   std::string signature{};  ///< canonical text of the layer's signature
 
   int threads = 1;
-  std::int64_t samples = 0;               ///< visits that count
-  std::int64_t calls_per_sample = 1;      ///< N: fixed so that a window is at least 100 timer floors
-  Seconds min{}, p10{}, median{}, p90{};  ///< one call, over samples
-  double cv = 0;                          ///< coefficient of variation over samples
-  Seconds preparation{};                  ///< creating the plan and packing its constants; never part of a time
+  std::int64_t samples = 0;              ///< visits that count
+  std::int64_t calls_per_sample = 1;     ///< N: fixed so that a window is at least 100 timer floors
+  std::optional<MeasuredTimes> times{};  ///< of every measured row; those of an excluded one do not count
+  std::optional<Seconds> preparation{};  ///< creating the plan and packing its constants; never part of a time
   std::int64_t workspace_bytes = 0;
-  bool saves_multiplications = false;  ///< Winograd, FFT
-  bool advised = false;                ///< the library's own first choice: what its heuristic chooses
-  bool contended = false;              ///< no sample passed the sentinel
-  Seconds at_least{}, at_most{};       ///< if contended: the interval of its p10 on an idle machine; 0: not known
-  bool noisy = false;                  ///< still uncertain when the budget ended
-  double difference = 0;               ///< from the reference, relative
-  std::string method{};                ///< on a device: events or graph, whichever measured less; empty: a clock
-  Seconds launch{};                    ///< part of the times: as many empty kernels in a chain; not part of a bound
-  Seconds other{},
-      other_launch{};       ///< the median by the other of these methods, and the launches in it; 0: there is none
-  double disagreement = 0;  ///< difference of the two methods' medians, relative to the lower one
-  Seconds kernels{};        ///< kernels of one call by the device's own records, as a check; 0: not known
-  Seconds empty_kernels{};  ///< part of `kernels`: what the same number of empty kernels takes by these records
-  std::vector<KernelLaunch> kernel_launches{};  ///< launches of one call, in order; empty: not requested, or not known
-  double clock_hz = 0;                          ///< the device's processor clock while it was measured; 0: not known
-  bool throttled = false;                       ///< this clock was more than `throttling` below the session's highest
+  bool saves_multiplications = false;            ///< Winograd, FFT
+  bool advised = false;                          ///< the library's own first choice: what its heuristic chooses
+  bool contended = false;                        ///< no sample passed the sentinel
+  std::optional<Seconds> at_least{}, at_most{};  ///< if contended: the interval of its p10 on an idle machine
+  bool noisy = false;                            ///< still uncertain when the budget ended
+  std::optional<double> difference{};            ///< from the reference, relative
+  std::optional<DeviceTiming> device{};          ///< empty: a clock timed it
+  std::vector<KernelLaunch> kernel_launches{};   ///< launches of one call, in order; empty: not requested, or not known
   std::vector<double> rounds_s{};  ///< estimate phase: one time per round, aligned over all rows of a run; NaN
                                    ///< if contended; empty for a plan that was not chosen
   std::vector<double> visits_s{};  ///< chosen plans: the median of each visit in selection after the first
                                    ///< one; NaN if contended. The visits are spread over the run.
-  double wander = 0;               ///< chosen plans: half the range of the processor's speed over the
+  std::optional<double> wander{};  ///< chosen plans: half the range of the processor's speed over the
                                    ///< session, relative, from the sentinel's reading in each second
   RowStatus status = RowStatus::measured;
   std::string reason{};  ///< why none of its times count, as `reason_text` makes it; empty for a measured row
@@ -85,43 +102,47 @@ struct Measurement {
 /// The part of a time of this row that a bound counts: without its chain of empty kernels, since an engine may launch
 /// differently. The same time if there are no launches.
 [[nodiscard]] inline Seconds without_launch(const Measurement& row, Seconds time) {
-  return std::max(Seconds{}, time - row.launch);
+  return row.device ? std::max(Seconds{}, time - row.device->launch) : time;
 }
 
 /// Two times of a row, without launches, are the same if they differ by at most this share, or by at most half of the
 /// time that the launches take in a graph: part of a launch may overlap the work before it (docs/measuring.md).
 inline constexpr double methods_agree = 0.05;
 [[nodiscard]] inline bool is_same_time(const Measurement& row, Seconds a, Seconds b) {
-  const Seconds launch = row.other_launch.value > 0 ? std::min(row.launch, row.other_launch) : row.launch;
+  Seconds launch = row.device ? row.device->launch : Seconds{};
+  if (row.device && row.device->other && row.device->other->launch.value > 0)
+    launch = std::min(launch, row.device->other->launch);
   return std::max(a, b) - std::min(a, b) <= std::max(std::min(a, b) * methods_agree, launch * 0.5);
 }
 /// The time of a row's kernels by the device's own records, less what empty kernels take by these records; times
-/// without launches do not contain that either.
-[[nodiscard]] inline Seconds recorded_work(const Measurement& row) {
-  return std::max(Seconds{}, row.kernels - row.empty_kernels);
+/// without launches do not contain that either. Empty if there are no records.
+[[nodiscard]] inline std::optional<Seconds> recorded_work(const Measurement& row) {
+  if (!row.device || !row.device->kernels) return std::nullopt;
+  return std::max(Seconds{}, row.device->kernels->whole - row.device->kernels->empty);
 }
 /// Whether this differs from the time without launches.
 [[nodiscard]] inline bool activity_disagrees(const Measurement& row) {
-  return row.measured() && row.kernels.value > 0 &&
-         !is_same_time(row, without_launch(row, row.p10), recorded_work(row));
+  const auto work = recorded_work(row);
+  return row.measured() && row.times && work && !is_same_time(row, without_launch(row, row.times->p10), *work);
 }
-/// The median by the other method, without launches.
-[[nodiscard]] inline Seconds other_without_launch(const Measurement& row) {
-  return std::max(Seconds{}, row.other - row.other_launch);
+/// The median by the other method, without launches; empty if there is none.
+[[nodiscard]] inline std::optional<Seconds> other_without_launch(const Measurement& row) {
+  if (!row.device || !row.device->other) return std::nullopt;
+  return std::max(Seconds{}, row.device->other->time - row.device->other->launch);
 }
 /// Whether events and graph give different times.
 [[nodiscard]] inline bool methods_disagree(const Measurement& row) {
-  return row.measured() && row.other.value > 0 &&
-         !is_same_time(row, without_launch(row, row.median), other_without_launch(row));
+  const auto other = other_without_launch(row);
+  return row.measured() && row.times && other && !is_same_time(row, without_launch(row, row.times->median), *other);
 }
 /// Times of one call by each method that gave one, without launches: events or graph, the other of the two, the
 /// device's own records. At most one if there is only a clock.
 [[nodiscard]] inline std::vector<Seconds> times_by_methods(const Measurement& row) {
   std::vector<Seconds> times;
-  if (!row.measured()) return times;
-  times.push_back(without_launch(row, row.median));
-  if (row.other.value > 0) times.push_back(other_without_launch(row));
-  if (row.kernels.value > 0) times.push_back(recorded_work(row));
+  if (!row.measured() || !row.times) return times;
+  times.push_back(without_launch(row, row.times->median));
+  if (const auto other = other_without_launch(row)) times.push_back(*other);
+  if (const auto work = recorded_work(row)) times.push_back(*work);
   return times;
 }
 /// Whether several methods timed the row and no two of them agree, so that its time is not known.

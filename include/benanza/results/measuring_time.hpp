@@ -9,12 +9,12 @@
 
 namespace benanza {
 
-/// The timed calls, and the preparation of the plan. Does not contain warm-ups and the check against the reference,
-/// which rows do not record.
+/// Of a measured row: the timed calls, and the preparation of the plan. Does not contain warm-ups and the check against
+/// the reference, which rows do not record.
 [[nodiscard]] inline Seconds measuring_time(const Measurement& row) {
   const auto calls = static_cast<double>(row.calls_per_sample) *
                      (static_cast<double>(row.samples) + static_cast<double>(row.rounds_s.size()));
-  return row.median * calls + row.preparation;
+  return row.times->median * calls + row.preparation.value_or(Seconds{});
 }
 
 /// The same per signature, over all rows of a database.

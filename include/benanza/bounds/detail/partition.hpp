@@ -64,7 +64,7 @@ struct FormPlans {
 /// p10 of one call for a bound: over common rounds or samples, without launches.
 [[nodiscard]] inline Seconds p10(const Measurement& row) {
   const double low = detail::quantile(row.rounds_s, 0.1);
-  return without_launch(row, std::isfinite(low) ? Seconds{low} : row.p10);
+  return without_launch(row, std::isfinite(low) ? Seconds{low} : row.times->p10);
 }
 
 /// A layer is modelled if no library runs it and it has an arithmetic floor: without a peak it would be a bound of

@@ -94,19 +94,20 @@ inline void QuietTimes::add_rounds(const Measurement& row) {
 }
 
 inline Seconds QuietTimes::least_time(const Measurement& row) const {
-  return row.contended ? row.at_least : row.p10 * std::max(0.0, 1 - timing_of_session(row).noise.value_or(spread_));
+  if (row.contended) return row.at_least.value_or(Seconds{});
+  return row.times->p10 * std::max(0.0, 1 - timing_of_session(row).noise.value_or(spread_));
 }
 
 inline QuietTime QuietTimes::own_time(const Measurement& row) const {
-  const Seconds p10 = without_launch(row, row.p10);
-  QuietTime own{.p10 = p10, .median = p10, .at_least = without_launch(row, least_time(row)), .at_most = row.at_most};
+  const Seconds p10 = without_launch(row, row.times->p10);
+  QuietTime own{.p10 = p10, .median = p10, .at_least = without_launch(row, least_time(row))};
   // Several threads may be as slow as one while another process has a processor, and are no faster than all together.
   const auto single = single_.find({row.signature, row.cache, 1});
   const std::optional<Seconds> shared =
       row.threads > 1 && single != single_.end() ? std::optional(single->second / row.threads) : std::nullopt;
   if (row.contended) {
     if (shared) own.at_least = std::min(p10, std::max(own.at_least, *shared));
-    own.at_most = std::max(p10, without_launch(row, row.at_most));
+    own.at_most = std::max(p10, without_launch(row, row.at_most.value_or(Seconds{})));
     return own;
   }
   own.median = counted_time(row);

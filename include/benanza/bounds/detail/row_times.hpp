@@ -118,7 +118,7 @@ inline void RowTimes::choose_rows(const RowsOfLayers& all) {
   for (const auto& [signature, best] : best_)
     for (const auto* row : best.all()) {
       if (!row) continue;
-      wander_ = std::max(wander_, row->wander);
+      wander_ = std::max(wander_, row->wander.value_or(0));
       visits_ = std::max(visits_, row->visits_s.size());
     }
 }
@@ -131,14 +131,14 @@ inline double RowTimes::average_spread() const {
   for (const auto& [signature, best] : best_) {
     const Measurement& row = *best.expected.fastest;
     if (!has_spread(row)) continue;
-    p10 += row.p10;
-    median += row.median;
+    p10 += row.times->p10;
+    median += row.times->median;
   }
   return p10.value > 0 ? std::max(least_spread, (median - p10) / p10) : 1;
 }
 
 inline Seconds RowTimes::doubtful(const Measurement& row) const {
-  return has_spread(row) ? expected_time(row) : std::max(expected_time(row), row.p10 * (1 + spread_));
+  return has_spread(row) ? expected_time(row) : std::max(expected_time(row), row.times->p10 * (1 + spread_));
 }
 
 }  // namespace benanza::detail

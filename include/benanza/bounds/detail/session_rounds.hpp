@@ -88,7 +88,7 @@ class CrowdedChoices {
   SessionRounds session{.taken = std::numeric_limits<std::size_t>::max(), .started = run.started};
   for (const auto& [signature, of_layer] : rows) {
     const BestRows& best = session.best[signature] = best_of(of_layer);
-    session.p10 += without_launch(*best.bound.fastest, best.bound.fastest->p10);
+    session.p10 += without_launch(*best.bound.fastest, best.bound.fastest->times->p10);
     for (const auto* row : best.all()) {
       if (!row) continue;
       session.taken = std::min(session.taken, row->rounds_s.size());

@@ -62,8 +62,8 @@ inline void UntimedPlans::add(const Measurement& row) {
   if (row.status == RowStatus::ended) ended_[row.signature][name] = &row;
   else if (was_tried(row.status)) ended_[row.signature].erase(name);
   if (row.measured()) {
-    const auto [least, is_first] = timed_.try_emplace(name, row.p10);
-    if (!is_first) least->second = std::min(least->second, row.p10);
+    const auto [least, is_first] = timed_.try_emplace(name, row.times->p10);
+    if (!is_first) least->second = std::min(least->second, row.times->p10);
     return;
   }
   if (row.status != RowStatus::unsupported) tried_.insert(row.signature);
@@ -95,7 +95,8 @@ inline std::vector<Measurement> UntimedPlans::ended(const std::string& signature
   if (found == ended_.end()) return result;
   for (const auto& [name, row] : found->second) {
     const auto timed = timed_.find(name);
-    if (timed == timed_.end() || best == nullptr || timed->second < best->bound.fastest->p10) result.push_back(*row);
+    if (timed == timed_.end() || best == nullptr || timed->second < best->bound.fastest->times->p10)
+      result.push_back(*row);
   }
   return result;
 }

@@ -69,7 +69,7 @@ class MeasuredNetwork {
     for (const auto& row : rows)
       if (row.backend == backend && row.measured())
         network.add(exchange->ranks, {static_cast<double>(exchange->n) * bits(type) / 8},
-                    {.expected = expected_time(row), .least = row.p10, .most = row.p90});
+                    {.expected = expected_time(row), .least = row.times->p10, .most = row.times->p90});
   }
   return network;
 }
