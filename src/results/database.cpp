@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "row_fault.hpp"
 #include "run_text.hpp"
 #include <benanza/error.hpp>
 #include <benanza/results/ceiling_rows.hpp>
@@ -177,6 +178,10 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
       return std::any_of(part.backends.begin(), part.backends.end(),
                          [&row](const auto& backend) { return backend.name == row.backend; });
     });
+    std::set<std::string> unnamed;
+    for (const auto& row : run.rows)
+      if (results::version_in(run, row.backend).empty() && unnamed.insert(row.backend).second)
+        part.faults.push_back(results::unnamed_text(row.backend));
     selected.add(std::move(part));
   }
   hold_against_ceilings(selected.runs_);

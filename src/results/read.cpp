@@ -2,9 +2,11 @@
 // read_run: row by row with simdjson's on-demand reader; nothing is kept except the rows themselves.
 #include "json_value.hpp"
 #include "read_kernels.hpp"
+#include "row_fault.hpp"
 #include "row_name.hpp"
 #include "run_context.hpp"
 #include <benanza/detail/field_text.hpp>
+#include <benanza/detail/limits.hpp>
 #include <benanza/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
@@ -158,7 +160,7 @@ std::optional<Integer> whole(double value, double least = 0) {
   return static_cast<Integer>(value);
 }
 
-std::optional<Seconds> known(double ns) { return ns > 0 ? std::optional(Seconds{ns / 1e9}) : std::nullopt; }
+std::optional<Seconds> known(double ns) { return ns != 0 ? std::optional(Seconds{ns / 1e9}) : std::nullopt; }
 
 /// How a device timed a row, except for the launches; empty if nothing says that one did.
 std::optional<DeviceTiming> device_timing(const Row& row) {
@@ -168,7 +170,7 @@ std::optional<DeviceTiming> device_timing(const Row& row) {
   if (row.disagreement != 0) result.disagreement = row.disagreement;
   if (const auto kernels = known(row.kernels_ns))
     result.kernels = KernelTime{*kernels, known(row.empty_kernels_ns).value_or(Seconds{})};
-  if (row.clock_hz > 0) result.clock_hz = row.clock_hz;
+  if (row.clock_hz != 0) result.clock_hz = row.clock_hz;
   const bool is_known = !result.method.empty() || result.other || result.disagreement || result.kernels ||
                         result.clock_hz || result.throttled;
   return is_known ? std::optional(result) : std::nullopt;
@@ -240,6 +242,7 @@ class Reader {
       }
     }
     add_medians();
+    for (const auto& [row, fault] : results::unlike_others(run_)) leave_out(run_.rows[row], fault);
     row_ = 0;
     if (!context && !source_.warnings().empty()) throw InputError(source_.warnings().front());
     if (!context) throw InputError("no 'context' before 'benchmarks', expected one: it says how to read them");
@@ -335,6 +338,10 @@ class Reader {
 
   /// A wrong row costs only itself, not the file.
   void leave_out(const std::string& why) { run_.faults.push_back("row " + std::to_string(row_) + ": " + why); }
+  void leave_out(Measurement& row, const std::string& fault) {
+    run_.faults.push_back(row.name() + " " + fault);
+    row.exclude_for(fault);
+  }
 
   void add(const Row& row) {
     const auto name = parse_row_name(row.name);
@@ -353,7 +360,7 @@ class Reader {
   }
 
   void add_ceiling(const Row& row, const RowName& name, int threads, double scale, std::string wrong) {
-    constexpr double beyond_any = 1e18;  // FLOP/s or bytes/s of one device
+    constexpr double least = 1, beyond_any = 1e18;  // FLOP/s or bytes/s of one device; bytes
     if (row.failed) return;
     const auto quantity = CeilingQuantity::parse(name.what);
     if (!quantity)
@@ -361,9 +368,12 @@ class Reader {
     const bool is_timer = quantity->kind == CeilingQuantity::Kind::timer;
     double value = quantity->kind == CeilingQuantity::Kind::peak ? row.flops_per_second : row.bytes_per_second;
     if (is_timer) value = row.real_time / scale;
-    else if (!(value > 0 && value < beyond_any)) wrong = std::string(quantity->rate_key()) + " is not a valid rate";
+    else if (!(value >= least && value < beyond_any))
+      wrong = std::string(quantity->rate_key()) + " is not a valid rate";
     if (is_timer && !(value > 0) && wrong.empty()) wrong = no_time;
-    if (!(row.in_front_bytes >= 0)) wrong = "in_front_bytes is not a count";
+    if (is_timer && wrong.empty() && !detail::is_possible(Seconds{value}))
+      wrong = "its time is not from " + std::string(detail::time_range);
+    if (!(row.in_front_bytes >= 0 && row.in_front_bytes < beyond_any)) wrong = "in_front_bytes is not a count";
     if (!wrong.empty()) {
       run_.faults.push_back(std::string(row.name) + ": " + wrong);
       return;
@@ -377,14 +387,13 @@ class Reader {
       if (!found) wrong = std::string(key) + " is not a count";
       return found.value_or(0);
     };
-    const std::string& signature = canonical(name.what);
-    if (row.repetitions > 1 && (row.failed || wrong.empty()) && add_repetition(row, scale)) return;
-    auto& m = run_.rows.emplace_back();
-    m.backend = name.backend;
-    m.algorithm = name.algorithm;
-    m.has_plan = name.has_plan();
-    m.cache = name.cache;
-    m.signature = signature;
+    Measurement m{.backend = std::string(name.backend),
+                  .algorithm = std::string(name.algorithm),
+                  .has_plan = name.has_plan(),
+                  .cache = name.cache,
+                  .signature = canonical(name.what)};
+    if (row.repetitions > 1 && !row.failed && !wrong.empty()) throw InputError(m.name() + ": " + wrong);
+    if (row.repetitions > 1 && add_repetition(row, m.name(), scale)) return;
     m.threads = threads;
     m.samples = row.samples ? count(*row.samples, "samples") : row.failed ? 0 : 1;
     m.calls_per_sample = count(row.calls_per_sample, "calls_per_sample");
@@ -395,7 +404,7 @@ class Reader {
     m.advised = row.advised;
     m.contended = row.contended;
     m.noisy = row.noisy;
-    if (row.wander > 0) m.wander = row.wander;
+    if (row.wander != 0) m.wander = row.wander;
     m.at_least = known(row.at_least_ns);
     m.at_most = known(row.at_most_ns);
     m.device = device_timing(row);
@@ -403,8 +412,14 @@ class Reader {
     if (row.failed) {
       m.exclude_for(std::string(row.error_message));
       if (row.status && *row.status != RowStatus::measured) m.status = *row.status;
-      return;
+    } else {
+      set_times(m, row, scale, std::move(wrong));
     }
+    if (names_.insert(m.name()).second) run_.rows.push_back(std::move(m));
+    else run_.faults.push_back(m.name() + " is there twice: the first one counts");
+  }
+
+  void set_times(Measurement& m, const Row& row, double scale, std::string wrong) {
     const Seconds p10{row.real_time / scale}, launch{row.launch_ns / 1e9};
     if (wrong.empty() && !(p10.value > 0)) wrong = no_time;
     if (wrong.empty() && row.at_most_ns > 0 && row.at_least_ns > row.at_most_ns)
@@ -416,23 +431,24 @@ class Reader {
       m.exclude_for(wrong);
       return;
     }
-    if (launch.value > 0 && !m.device) m.device.emplace();
+    if (launch.value != 0 && !m.device) m.device.emplace();
     if (m.device) m.device->launch = launch;
     // A file that gives only one time, such as Google Benchmark's without our counters, gives it for every quantile.
-    const auto quantile = [p10](double ns) { return std::isnan(ns) ? p10 : Seconds{ns / 1e9}; };
-    m.times = MeasuredTimes{.min = quantile(row.min_ns),
-                            .p10 = p10,
-                            .median = quantile(row.median_ns),
-                            .p90 = quantile(row.p90_ns),
-                            .cv = row.cv};
+    const auto quantile = [](double ns, Seconds otherwise) { return std::isnan(ns) ? otherwise : Seconds{ns / 1e9}; };
+    const Seconds median = quantile(row.median_ns, p10);
+    m.times = MeasuredTimes{
+        .min = quantile(row.min_ns, p10), .p10 = p10, .median = median, .p90 = quantile(row.p90_ns, median)};
+    if (row.cv && !std::isnan(*row.cv)) m.times->cv = row.cv;  // Google Benchmark writes NaN where it is not known
     m.rounds_s = in_seconds(row.rounds_ns);
     m.visits_s = in_seconds(row.visits_ns);
+    if (const std::string fault = results::row_fault(m); !fault.empty()) leave_out(m, fault);
   }
 
   /// Repetitions of one benchmark are samples of one row, in any order. Returns false for the first of them, which is a
   /// row like any other.
-  bool add_repetition(const Row& row, double scale) {
-    const auto [found, is_first] = repeated_.try_emplace(std::string(row.name));
+  bool add_repetition(const Row& row, const std::string& name, double scale) {
+    if (names_.contains(name) && !repeated_.contains(name)) return false;  // another row, which is there twice
+    const auto [found, is_first] = repeated_.try_emplace(name);
     auto& [index, times] = found->second;
     if (is_first) index = run_.rows.size();
     const bool timed = !row.failed && row.real_time > 0;
@@ -472,6 +488,7 @@ class Reader {
   Row fields_{};
   std::size_t row_ = 0;                                      // counts from 1; 0 outside the rows
   std::unordered_map<std::string, std::string> signatures_;  // only looked up, never iterated
+  std::unordered_set<std::string> names_{};                  // of the rows
   std::unordered_map<std::string, std::pair<std::size_t, std::vector<double>>> repeated_;  // row and times, by name
   std::vector<std::pair<std::size_t, std::string>> medians_{};  // aggregates: their numbers and texts
   std::map<std::string, std::size_t> aggregated_{};             // the first aggregate of each benchmark

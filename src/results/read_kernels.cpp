@@ -2,6 +2,7 @@
 #include "read_kernels.hpp"
 
 #include "json_value.hpp"
+#include <benanza/detail/limits.hpp>
 
 #include <array>
 #include <cmath>
@@ -43,7 +44,8 @@ class KernelReader {
     if (kernel.name.empty()) wrong_ = "a kernel has no name";
     else if (sizes_ != 2) wrong_ = "kernel " + kernel.name + " has no grid or no block";
     else if (!has_registers) wrong_ = "kernel " + kernel.name + " has no registers";
-    else if (!(kernel.time.value > 0)) wrong_ = "kernel " + kernel.name + " has no time_ns";
+    else if (!detail::is_possible(kernel.time))
+      wrong_ = "kernel " + kernel.name + " has no time_ns from " + std::string(detail::time_range);
     else if (kernel.occupancy && *kernel.occupancy > 1) wrong_ = "kernel " + kernel.name + " has an occupancy over 1";
     return kernel;
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "row_fault.hpp"
 #include <benanza/results/ceiling_rows.hpp>
 #include <benanza/results/result_check.hpp>
 
@@ -12,11 +13,7 @@ namespace benanza {
 
 namespace {
 
-std::string version_in(const Run& run, const std::string& backend) {
-  const auto found = std::find_if(run.backends.begin(), run.backends.end(),
-                                  [&](const BackendVersion& entry) { return entry.name == backend; });
-  return found == run.backends.end() ? "" : found->version;
-}
+using results::version_in;
 
 struct Seen {
   const Run* run = nullptr;
@@ -50,18 +47,22 @@ Conflict conflict_of(const Seen& first, const Seen& second, double tolerance) {
   return result;
 }
 
-bool in_order(const MeasuredTimes& t) { return t.min <= t.p10 && t.p10 <= t.median && t.median <= t.p90; }
-
-/// The error of a row by itself; empty if there is none.
-std::string fault(const Measurement& row) {
-  if (!row.measured()) return row.reason.empty() ? "is excluded without a reason" : "";
-  if (!row.times) return "has no time";
-  if (!in_order(*row.times)) return "has quantiles out of order: min, p10, median, p90";
-  if (row.samples == 0 && !row.contended) return "has a time and no sample that counts";
-  if (const double cv = row.times->cv.value_or(0); !std::isfinite(cv) || cv < 0) return "has a cv that is not a number";
-  if (row.device && !(row.device->launch >= Seconds{} && row.device->launch < row.times->p10))
-    return "has a launch that is not between 0 and its time";
-  return "";
+/// That other rows count instead of those with everything in the caches, which the faults name; empty if none do.
+std::string replaced_text(const Run& run) {
+  if (run.faults.empty()) return "";
+  std::map<std::string, std::set<CacheState>> measured;
+  std::set<std::string> lost;
+  for (const auto& row : run.rows) {
+    if (row.measured()) measured[row.signature].insert(row.cache);
+    else if (row.cache == CacheState::hot && row.status == RowStatus::failed) lost.insert(row.signature);
+  }
+  std::erase_if(lost, [&](const std::string& signature) {
+    return measured[signature].empty() || measured[signature].contains(CacheState::hot);
+  });
+  if (lost.empty()) return "";
+  return run.file + ": no hot row can be used of " + std::to_string(lost.size()) +
+         (lost.size() == 1 ? " layer" : " layers") + ", whose cold-weights or cold rows count instead, first of " +
+         *lost.begin();
 }
 
 }  // namespace
@@ -88,19 +89,14 @@ std::vector<Finding> check(const Run& run) {
   const auto add = [&](std::string what) { findings.push_back({run.file, std::move(what)}); };
   for (const auto& text : run.faults) add(text);
   std::set<std::string> names, unnamed;
-  std::size_t rounds = 0;
   for (const auto& row : run.rows) {
     const std::string name = row.name();
     if (!names.insert(name).second) add(name + " is there twice");
     if (version_in(run, row.backend).empty() && unnamed.insert(row.backend).second)
-      add("backend '" + row.backend + "' has rows, but the context names no version of it");
-    if (const std::string what = fault(row); !what.empty()) add(name + " " + what);
-    if (row.rounds_s.empty()) continue;
-    if (rounds != 0 && row.rounds_s.size() != rounds)
-      add(name + " has " + std::to_string(row.rounds_s.size()) + " rounds, others of the run have " +
-          std::to_string(rounds));
-    rounds = rounds != 0 ? rounds : row.rounds_s.size();
+      add(results::unnamed_text(row.backend));
+    if (const std::string what = results::row_fault(row); !what.empty()) add(name + " " + what);
   }
+  for (const auto& [row, what] : results::unlike_others(run)) add(run.rows[row].name() + " " + what);
   for (const auto& ceiling : run.ceilings)
     if (!std::isfinite(ceiling.value) || ceiling.value <= 0)
       add("ceiling " + ceiling.quantity.text() + " is not a positive number");
@@ -159,6 +155,8 @@ std::vector<std::string> left_out(const ResultDatabase& results) {
       lines.push_back(run.file + ": partly unreadable: " + run.faults.front() +
                       (run.faults.size() == 1 ? "" : "; and " + std::to_string(run.faults.size() - 1) + " more") +
                       "; `benanza db verify` shows all");
+  for (const auto& run : results.runs())
+    if (const std::string line = replaced_text(run); !line.empty()) lines.push_back(line);
   std::vector<std::string> contradictions;
   for (const auto& run : results.runs())
     contradictions.insert(contradictions.end(), run.contradictions.begin(), run.contradictions.end());

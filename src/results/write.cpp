@@ -58,7 +58,7 @@ void add_counters(Json& row, const Measurement& m) {
   for (const auto& [key, time] :
        {std::pair("median_ns", m.times->median), std::pair("p90_ns", m.times->p90), std::pair("min_ns", m.times->min)})
     if (time.value > 0 && std::isfinite(time.value)) row[key] = ns(time);
-  if (const double cv = m.times->cv.value_or(0); cv != 0) row["cv"] = rounded(cv, 4);
+  if (const double cv = m.times->cv.value_or(0); std::isfinite(cv) && cv > 0) row["cv"] = rounded(cv, 4);
   row["samples"] = m.samples;
   row["calls_per_sample"] = m.calls_per_sample;
 }
@@ -131,7 +131,8 @@ Json row_of(const Measurement& m) {
   }
   if (m.device && m.device->clock_hz.value_or(0) != 0) row["clock_hz"] = rounded(*m.device->clock_hz, 4);
   if (m.device && m.device->throttled) row["throttled"] = 1;
-  if (m.wander.value_or(0) > 0) row["wander"] = rounded(*m.wander, 3);
+  if (const double wander = m.wander.value_or(0); std::isfinite(wander) && wander > 0)
+    row["wander"] = rounded(wander, 3);
   const auto add_times = [&](const char* key, const std::vector<double>& times) {
     if (!timed || times.empty()) return;
     Json list = Json::array();

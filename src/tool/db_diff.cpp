@@ -5,6 +5,7 @@
 #include "db.hpp"
 #include "models.hpp"
 #include "output.hpp"
+#include "stored.hpp"
 #include "validators.hpp"
 #include <benanza/bounds/model_diff.hpp>
 #include <benanza/fusion/model_layers.hpp>
@@ -57,9 +58,8 @@ Machine choose_machine(const ResultDatabase& database, const std::string& option
 }
 
 DiffInput choose_side(const std::string& place, const std::vector<std::string>& choices, const std::string& option,
-                      const std::vector<std::string>& accept) {
+                      const std::vector<std::string>& accept, bool quiet) {
   const ResultDatabase database = read_places({place});
-  for (const auto& warning : database.warnings()) terminal::warn("not read: " + warning);
   std::string machine;
   std::vector<BackendVersion> wanted;
   for (const auto& choice : choices) {
@@ -71,7 +71,6 @@ DiffInput choose_side(const std::string& place, const std::vector<std::string>& 
   }
   DiffInput side{
       .facts = {.place = place, .machine = choose_machine(database, option, {.of = machine, .accept = accept})}};
-  if (const auto line = database.of_two_machines(side.facts.machine, accept)) terminal::warn(*line);
   side.facts.backends = database.newest_versions(side.facts.machine, accept);
   for (const auto& version : wanted) {
     const auto has = [&](const Run& run) {
@@ -85,6 +84,9 @@ DiffInput choose_side(const std::string& place, const std::vector<std::string>& 
   }
   side.results = database.select(side.facts.machine, side.facts.backends, accept);
   side.facts.runs = side.results.runs().size();
+  if (quiet) return side;
+  warn_of_faults(side.results);
+  if (const auto line = database.of_two_machines(side.facts.machine, accept)) terminal::warn(*line);
   return side;
 }
 
@@ -96,8 +98,9 @@ void add_signatures(const ModelLayers& model, std::set<std::string>& signatures)
 int run(const DbDiffCommand& options) {
   check_writable(options.output);
   const auto places = places_or_default(options.places);
-  const DiffInput before = choose_side(places.front(), options.before, "--before", options.accept),
-                  after = choose_side(places.back(), options.after, "--after", options.accept);
+  const DiffInput before =
+                      choose_side(places.front(), options.before, "--before", options.accept, options.output.quiet),
+                  after = choose_side(places.back(), options.after, "--after", options.accept, options.output.quiet);
   if (places.size() == 1 && counts(before.facts.machine, after.facts.machine, options.accept) &&
       before.facts.backends == after.facts.backends)
     throw UsageError("both sides are the same: give two databases, or --before and --after to choose in one");

@@ -1782,6 +1782,47 @@ class Cli(unittest.TestCase):
         listed = json.loads(run("db", "list", self.at / "db", "--json", "-").stdout)
         self.assertEqual([entry["refused"] for entry in listed["runs"] if entry["file"].endswith("nan.json")], [1])   # no time, not a time of 0
 
+    def test_a_row_that_verify_calls_wrong_is_not_used(self):
+        name = "Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2"
+        begin = f'"name":"example/direct,threads=1/hot/{name}",'
+        lines = (RESULTS / "mnist.json").read_text().splitlines(keepends=True)
+        at = next(i for i, line in enumerate(lines) if begin in line)
+        changes = {"unit": (('"time_unit":"ns"', '"time_unit":"us"'), "quantiles out of order"),
+                   "samples": (('"samples":8', '"samples":0'), "no sample that counts"),
+                   "median": (('"median_ns":10000.0', '"median_ns":9000.0'), "quantiles out of order"),
+                   "wander": (('"samples":8', '"wander":1e300,"samples":8'), "wander that is not from 0 to 1000"),
+                   "cv": (('"samples":8', '"cv":1e300,"samples":8'), "cv that is not from 0 to 1000"),
+                   "round": (('"rounds_ns":[10000.0', '"rounds_ns":[1e300'), "a round that is not from 1 ps to 1 year"),
+                   "short": (('"rounds_ns":[10000.0,', '"rounds_ns":['), "7 rounds, others of the run have 8"),
+                   "empty": (('"rounds_ns":[', '"rounds_ns":[],"old":['), "has no rounds"),
+                   "absent": (('"rounds_ns":[', '"old":['), "has no rounds")}
+        for change, ((old, new), said) in changes.items():
+            self.assertIn(old, lines[at])
+            wrong = self.at / f"{change}.json"
+            wrong.write_text("".join([*lines[:at], lines[at].replace(old, new), *lines[at + 1:]]))
+            verified = run("db", "verify", wrong)
+            self.assertEqual(verified.returncode, 1, change)
+            self.assertEqual(len([line for line in verified.stdout.splitlines() if f"hot/{name} " in line and said in line]), 1, verified.stdout)
+            analyzed = run("analyze", MNIST, "--results", wrong, "--json", "-")
+            self.assertIn(f"{wrong}: partly unreadable: example/direct,threads=1/hot/{name} ", analyzed.stderr)
+            self.assertIn(f"{wrong}: no hot row can be used of 1 layer, whose cold-weights or cold rows count instead, first of {name}", analyzed.stderr)
+            rows = [row for row in json.loads(analyzed.stdout)["models"][0]["rows"] if row["signature"] == name]
+            self.assertEqual({row["cache"] for row in rows}, {"cold-weights"}, change)
+            compared = run("db", "diff", wrong, RESULTS / "mnist.json")
+            self.assertIn("partly unreadable", compared.stderr)
+            self.assertLess(max(map(len, compared.stdout.splitlines())), 200)
+
+    def test_a_row_that_is_there_twice_counts_once(self):
+        lines = (RESULTS / "mnist.json").read_text().splitlines(keepends=True)
+        at = next(i for i, line in enumerate(lines) if "hot/MatMul/f32/a=1x256/b=256x10/b_constant=1\"" in line)
+        twice = self.at / "twice.json"
+        twice.write_text("".join([*lines[:at + 1], lines[at].replace("1000.0", "900.0"), *lines[at + 1:]]))
+        self.assertIn("is there twice: the first one counts", run("db", "verify", twice).stdout)
+        analyzed = run("analyze", MNIST, "--results", twice, "--json", "-")
+        self.assertIn("is there twice: the first one counts", analyzed.stderr)
+        row = next(row for row in json.loads(analyzed.stdout)["models"][0]["rows"] if row["signature"] == "MatMul/f32/a=1x256/b=256x10/b_constant=1")
+        self.assertAlmostEqual(row["p10_ms"], 0.001)
+
     def test_the_kernels_of_a_row_are_shown_with_its_plan(self):
         kernel = {"name": "void gather<float, 2>(float const*, int)", "grid": [25, 16, 1], "block": [8, 32, 1], "registers": 66, "static_shared_bytes": 6400, "time_ns": 4000.0}
         counted = kernel | {"dram_read_bytes": 123e6, "dram_write_bytes": 103e6, "flops": {"f32": 7.55e9, "tensor f16": 4096}, "occupancy": 0.3125}
@@ -1841,7 +1882,7 @@ class Cli(unittest.TestCase):
     def test_a_row_above_its_ceilings_raises_them_and_one_far_above_is_left_out(self):
         # 2 x 28 x 28 x 8 x 25 operations and less at the edges, in 0.01 us: above 20 TFLOP/s, with a peak of 100 GFLOP/s.
         row = "example/direct,threads=1/hot/Conv/f32/x=1x1x28x28/w=8x1x5x5/pads=2x2x2x2"
-        damaged = self.copy("mnist.json", "damaged.json", ('"real_time":10000.0', '"real_time":10.0'))
+        damaged = self.copy("mnist.json", "damaged.json", ('"real_time":10000.0', '"real_time":10.0'), ('"min_ns":10000.0', '"min_ns":10.0'))
         result = run("analyze", MNIST, "--results", damaged)
         self.assertIn(f"{row}: beats the machine's ceilings", result.stderr)
         self.assertNotIn("was raised", result.stdout)

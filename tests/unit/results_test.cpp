@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/results_support.hpp"
 #include <benanza/error.hpp>
+#include <benanza/results/result_check.hpp>
 #include <benanza/results/results.hpp>
 
 #include <zlib.h>
@@ -265,6 +266,76 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
   CHECK(sound.faults.empty());
 }
 
+TEST_CASE("a row that no session can have written does not count, by the rule that db verify has") {
+  const Folder folder;
+  const Run run = small_run();
+  write_run(run, folder / "run.json");
+  const std::string text = contents(folder / "run.json"), samples = "\"samples\":12";
+  const std::string time = R"("real_time":1250000.0,"cpu_time":1250000.0,"time_unit":)";
+  struct Case {
+    std::string what{}, with{}, fault{};
+  };
+  const std::vector<Case> cases{
+      {"\"real_time\":1250000.0", "\"real_time\":1e300", "has a p10 that is not from 1 ps to 1 year"},
+      {"\"real_time\":1250000.0", "\"real_time\":1e-300", "has a p10 that is not from 1 ps to 1 year"},
+      {time + "\"ns\"", time + "\"us\"", "has quantiles out of order: min, p10, median, p90"},
+      {"\"median_ns\":1262500.0", "\"median_ns\":1200000.0", "has quantiles out of order: min, p10, median, p90"},
+      {samples, "\"samples\":0", "has a time and no sample that counts"},
+      {"\"cv\":0.0125", "\"cv\":1e300", "has a cv that is not from 0 to 1000"},
+      {"\"cv\":0.0125", "\"cv\":-1", "has a cv that is not a number"},
+      {samples, "\"wander\":1e300," + samples, "has a wander that is not from 0 to 1000"},
+      {samples, "\"methods_disagreement\":-1," + samples, "has a methods_disagreement that is not from 0 to 1000"},
+      {samples, "\"other_method_ns\":1e300," + samples,
+       "has a preparation or other time that is not from 1 ps to 1 year"},
+      {samples, "\"clock_hz\":1e300," + samples, "has a clock that is not a frequency"},
+      {"\"rounds_ns\":[1250000.0", "\"rounds_ns\":[1e300", "has a round that is not from 1 ps to 1 year"},
+      {"\"rounds_ns\":[1250000.0,", "\"rounds_ns\":[", "has 2 rounds, others of the run have 3"},
+  };
+  for (const auto& [what, with, fault] : cases) {
+    INFO(with);
+    const Run read = read_run(folder.write("x.json", replaced(text, what, with)));
+    REQUIRE(read.rows.size() == run.rows.size());
+    CHECK(read.rows[0].status == RowStatus::failed);
+    CHECK(read.rows[1].measured());
+    CHECK(read.faults == std::vector<std::string>{run.rows[0].name() + " " + fault});
+    CHECK(check(read).size() == 1);  // db verify names it once
+  }
+}
+
+TEST_CASE("a row without rounds is said if only another cache state of its layer has them") {
+  const Folder folder;
+  Run run = small_run();
+  run.rows = {row("onednn", conv, 1e-3), row("onednn", conv, 2e-3), row("onednn", relu, 1e-6)};
+  run.rows[1].cache = CacheState::cold_weights;
+  run.rows[0].rounds_s.clear();
+  write_run(run, folder / "run.json");
+  const Run read = read_run(folder / "run.json");
+  REQUIRE(read.faults.size() == 1);
+  CHECK_THAT(read.faults[0],
+             Catch::StartsWith(run.rows[0].name() + " has no rounds") && Catch::Contains("its cold-weights rows have"));
+  CHECK_FALSE(read.rows[0].measured());
+  CHECK(check(read).size() == 1);
+  ResultDatabase database;
+  database.add(read);
+  const auto said = left_out(database);
+  REQUIRE(said.size() == 2);
+  CHECK_THAT(said[1], Catch::Contains("no hot row can be used of 1 layer") && Catch::Contains(conv));
+  run.rows[1].rounds_s.clear();  // a session that was killed before its rounds
+  write_run(run, folder / "run.json");
+  CHECK(read_run(folder / "run.json").faults.empty());
+}
+
+TEST_CASE("a second row of the same name does not count") {
+  const Folder folder;
+  Run run = small_run();
+  run.rows = {row("onednn", conv, 1e-3), row("onednn", conv, 2e-3)};
+  write_run(run, folder / "run.json");
+  const Run read = read_run(folder / "run.json");
+  REQUIRE(read.rows.size() == 1);
+  CHECK(read.rows[0].times->p10.value == Approx(1e-3));
+  CHECK(read.faults == std::vector<std::string>{run.rows[0].name() + " is there twice: the first one counts"});
+}
+
 TEST_CASE("a row whose thread count is not the one in its name is left out; Google Benchmark's 1 says nothing") {
   const Folder folder;
   write_run(small_run(), folder / "run.json");
@@ -325,7 +396,10 @@ TEST_CASE("a ceiling with a value that cannot be true does not count") {
   CHECK(read.ceilings.size() == small_run().ceilings.size() - 1);
   CHECK(read.rows.size() == small_run().rows.size());
   CHECK(read.faults.size() == 1);
-  for (const char* value : {"NaN", "Infinity", "-1", "0", "1e40", "null"}) {
+  const Run timer = read_run(folder.write("x.json", replaced(text, "\"real_time\":25.0", "\"real_time\":1e300")));
+  CHECK(timer.faults ==
+        std::vector<std::string>{"machine/steady_clock/hot/Timer/floor: its time is not from 1 ps to 1 year"});
+  for (const char* value : {"NaN", "Infinity", "-1", "0", "1e40", "1e-40", "null"}) {
     INFO(value);
     const auto peak = folder.write(
         "x.json", replaced(text, "\"flops_per_second\":173000000000.0", std::string("\"flops_per_second\":") + value));
