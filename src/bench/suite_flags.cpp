@@ -83,7 +83,8 @@ SuiteFlags parse_suite_flags(int argc, const char* const* argv) {
     const std::string_view argument = argv[i];
     if (i == 0) flags.rest.emplace_back(argument);
     else if (const auto threads = value_of(argument, "benanza_threads")) flags.threads = parse_threads(*threads);
-    else if (const auto budget = value_of(argument, "benanza_budget")) flags.budget = detail::parse_duration(*budget);
+    else if (const auto budget = value_of(argument, "benanza_budget"))
+      flags.budget = detail::parse_duration(*budget, "--benanza_budget");
     else if (const auto caches = value_of(argument, "benanza_cache"))
       flags.caches = parse_names<CacheState>("--benanza_cache", *caches, "hot, cold-weights and cold");
     else if (const auto metrics = value_of(argument, "benanza_metrics"))

@@ -4,6 +4,7 @@
 // the row failed. real_time is in nanoseconds, whatever time_unit says.
 #include "read.hpp"
 #include "results/root_object.hpp"
+#include <benanza/detail/limits.hpp>
 #include <benanza/error.hpp>
 
 #include <simdjson.h>
@@ -265,7 +266,7 @@ class Reader {
     const auto advice = row->arguments.find("advised_convolution_algorithm");
     if (advice != row->arguments.end() && row->kind == "CONV_FWD")
       results_->advised[*key] = forward_algorithm(advice->second);
-    if (failed || !(time > 0) || !std::isfinite(time)) {
+    if (failed || !benanza::detail::is_possible(nanoseconds(time))) {
       results_->failed.emplace(*key, failed ? error : "no time was recorded");
       return;
     }

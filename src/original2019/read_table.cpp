@@ -22,7 +22,7 @@ void add_rows_of_one_model(CsvTable& table, Results& results) {
     PrintedRow row{.layer = table["LayerName"],
                    .kind = table["LayerType"],
                    .benchmark = table["BenchmarkName"],
-                   .time = milliseconds(table.number("RealTime(ms)"))};
+                   .time = table.milliseconds("RealTime(ms)")};
     for (const auto* name : {"Theoretical Flops", "Flops"})
       if (table.has(name)) row.flops = table.number(name);
     ended = row.layer.empty() && row.benchmark == "Total";
@@ -44,7 +44,7 @@ void add_rows_of_many_models(CsvTable& table, const std::string& device, Results
                                .batch = table["batch"].empty() ? 0 : table.positive("batch"),
                                .layer = table["layer"],
                                .kind = table["kind"],
-                               .time = milliseconds(table.number("time_ms")),
+                               .time = table.milliseconds("time_ms"),
                                .flops = table["flops"].empty() ? 0 : table.number("flops")});
   }
   if (results.printed.empty()) table.fail(device.empty() ? "no rows" : "no rows of '" + device + "'");

@@ -16,7 +16,10 @@ using benanza::results::CsvTable;
 using benanza::results::device_of;
 
 std::int64_t whole_number(const CsvTable& table, std::string_view column) {
-  return static_cast<std::int64_t>(table.number(column));
+  constexpr double most = 1e6;  // layers of a model
+  const double value = table.number(column);
+  if (value > most) table.fail(std::string(column) + " is '" + table[column] + "', expected a number up to 1000000");
+  return static_cast<std::int64_t>(value);
 }
 
 struct TotalColumn {
@@ -49,7 +52,7 @@ std::vector<Total> totals_by_model(CsvTable& table) {
                         .source = "totals",
                         .parallel = column.parallel,
                         .advised = column.advised,
-                        .time = milliseconds(table.number(column.name)),
+                        .time = table.milliseconds(column.name),
                         .missing = missing});
     }
   }
@@ -73,7 +76,7 @@ std::vector<Total> totals_by_variant(CsvTable& table) {
       if (!column.starts_with('b') || error != std::errc{} || end != column.data() + column.size()) continue;
       if (table[column].empty()) continue;
       variant.batch = batch;
-      variant.time = milliseconds(table.number(column));
+      variant.time = table.milliseconds(column);
       totals.push_back(variant);
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <benanza/detail/limits.hpp>
 #include <benanza/error.hpp>
 #include <benanza/results/csv_table.hpp>
 
@@ -42,6 +43,14 @@ double CsvTable::number(std::string_view column) const {
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < 0)
     fail(std::string(column) + " is '" + text + "', expected a number");
   return value;
+}
+
+Seconds CsvTable::milliseconds(std::string_view column) const {
+  const Seconds time = benanza::milliseconds(number(column));
+  if (time != Seconds{} && !detail::is_possible(time))
+    fail(std::string(column) + " is '" + (*this)[column] + "', expected 0 or a time from " +
+         std::string(detail::time_range));
+  return time;
 }
 
 std::int64_t CsvTable::positive(std::string_view column) const {

@@ -24,10 +24,10 @@ std::vector<EngineLatency> read_latencies(const std::string& file) {
     EngineLatency row{.framework = table["framework"], .device = table[device], .model = table["model"], .file = file};
     if (row.model.empty()) table.fail("the model has no name");
     if (!table["batch"].empty()) row.batch = table.positive("batch");
-    row.time = row.lowest = row.highest = milliseconds(table.number(time));
+    row.time = row.lowest = row.highest = table.milliseconds(time);
     if (row.time.value <= 0) table.fail("a latency of 0");
-    if (!table["min_ms"].empty()) row.lowest = milliseconds(table.number("min_ms"));
-    if (!table["max_ms"].empty()) row.highest = milliseconds(table.number("max_ms"));
+    if (!table["min_ms"].empty()) row.lowest = table.milliseconds("min_ms");
+    if (!table["max_ms"].empty()) row.highest = table.milliseconds("max_ms");
     if (row.lowest > row.highest) table.fail("min_ms is above max_ms");
     latencies.push_back(std::move(row));
   }

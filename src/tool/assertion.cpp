@@ -10,13 +10,13 @@ namespace benanza::tool {
 Assertion parse_assertion(const std::string& text) {
   const auto at = text.find('=');
   const bool is_time = !text.empty() && text.front() >= '0' && text.front() <= '9';
-  if (is_time) return {std::nullopt, detail::parse_duration(text)};
+  if (is_time) return {std::nullopt, detail::parse_duration(text, "--assert-latency")};
   const std::string wanted = text.substr(0, at);
   std::string known;
   for (std::size_t i = 0; i < rung_count; ++i) {
     const auto rung = enum_names(RungName{})[i];
     if (at != std::string::npos && rung == wanted)
-      return {static_cast<RungName>(i), detail::parse_duration(text.substr(at + 1))};
+      return {static_cast<RungName>(i), detail::parse_duration(text.substr(at + 1), "--assert-latency")};
     known += (i ? ", " : "") + std::string(rung);
   }
   throw UsageError("--assert-latency: '" + text + "', expected TIME or RUNG=TIME with one of " + known);

@@ -73,7 +73,7 @@ EngineProfile profile_of(const GapCommand& options) {
     throw UsageError("give --profile or --latency: they say what the engine did");
   std::vector<Seconds> latencies;
   for (const auto& text : options.latencies) {
-    latencies.push_back(detail::parse_duration(text));
+    latencies.push_back(detail::parse_duration(text, "--latency"));
     if (latencies.back().value <= 0) throw UsageError("--latency: '" + text + "' is not a positive time");
   }
   if (options.profiles.empty()) return latency_profile(std::move(latencies));

@@ -50,7 +50,7 @@ int run(const MeasureCommand& given) {
     wanted.push_back({.layer = parse_layer(text)});
     if (is_free(wanted.back().layer)) throw InputError(text + ": costs nothing, so there is nothing to measure");
   }
-  const Seconds budget = detail::parse_duration(options.budget) * static_cast<double>(wanted.size());
+  const Seconds budget = detail::parse_duration(options.budget, "--budget") * static_cast<double>(wanted.size());
   Session session = open_session(options.measuring, options.output.quiet);
   const Outcome measured = watched(session, options.output.quiet, {.budget = budget}, [&](const BoundOptions& bound) {
     return session.measure_layers(wanted, "layers", bound);

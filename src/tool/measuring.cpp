@@ -86,8 +86,8 @@ std::string where_kept(const Measured& measured, const Session& session) {
   return measured.not_kept.empty() ? "kept in " + session.options().database.string() : "not kept";
 }
 
-std::optional<Seconds> parse_budget(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(detail::parse_duration(text));
+std::optional<Seconds> parse_budget(const std::string& text, std::string_view option) {
+  return text.empty() ? std::nullopt : std::optional(detail::parse_duration(text, option));
 }
 
 }  // namespace benanza::tool

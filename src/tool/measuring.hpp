@@ -33,6 +33,6 @@ struct Outcome : Measured {
 [[nodiscard]] std::string where_kept(const Measured& measured, const Session& session);
 
 /// The time of a `--budget`; empty if it was not given.
-[[nodiscard]] std::optional<Seconds> parse_budget(const std::string& text);
+[[nodiscard]] std::optional<Seconds> parse_budget(const std::string& text, std::string_view option = "--budget");
 
 }  // namespace benanza::tool

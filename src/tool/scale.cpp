@@ -121,8 +121,8 @@ struct GivenTime {
 std::optional<GivenTime> given_time(const std::string& option, const std::string& text, bool from_zero = false) {
   if (text.empty()) return std::nullopt;
   const auto comma = text.find(',');
-  const Seconds least = detail::parse_duration(text.substr(0, comma));
-  const Seconds most = comma == std::string::npos ? least : detail::parse_duration(text.substr(comma + 1));
+  const Seconds least = detail::parse_duration(text.substr(0, comma), option);
+  const Seconds most = comma == std::string::npos ? least : detail::parse_duration(text.substr(comma + 1), option);
   if (!((from_zero ? most : least).value > 0) || most < least)
     throw UsageError(option + ": '" + text + "', expected a time above 0, or two, the shorter one first");
   return GivenTime{(least + most) / 2, (most - least) / (most + least)};
@@ -134,9 +134,9 @@ std::optional<PhaseTimes> given_phases(const std::string& text) {
   const auto first = text.find(','), second = text.find(',', first + 1);
   if (first == std::string::npos || second == std::string::npos)
     throw UsageError("--phases: '" + text + "', expected three times: forward, backward, optimizer");
-  const PhaseTimes result{.forward = detail::parse_duration(text.substr(0, first)),
-                          .backward = detail::parse_duration(text.substr(first + 1, second - first - 1)),
-                          .update = detail::parse_duration(text.substr(second + 1))};
+  const PhaseTimes result{.forward = detail::parse_duration(text.substr(0, first), "--phases"),
+                          .backward = detail::parse_duration(text.substr(first + 1, second - first - 1), "--phases"),
+                          .update = detail::parse_duration(text.substr(second + 1), "--phases")};
   if (!(result.forward.value > 0 && result.backward.value > 0))
     throw UsageError("--phases: '" + text + "', expected times above 0 for forward and backward");
   return result;
@@ -150,8 +150,8 @@ void read_reached(const std::string& text, ScalingOptions& wanted) {
   auto read = std::from_chars(begin, end, least);
   most = least;
   if (read.ec == std::errc{} && read.ptr != end && *read.ptr == ',') read = std::from_chars(read.ptr + 1, end, most);
-  if (read.ec != std::errc{} || read.ptr != end || !(least > 0) || !(most >= least) || most > 2)
-    throw UsageError("--reached: '" + text + "', expected shares such as 0.9 or 0.9,0.97");
+  if (read.ec != std::errc{} || read.ptr != end || !(least > 0) || !(most >= least) || most > 1)
+    throw UsageError("--reached: '" + text + "', expected shares above 0 and up to 1, such as 0.9 or 0.9,0.97");
   wanted.reached_least = least;
   wanted.reached_most = most;
 }
@@ -186,7 +186,7 @@ int run(const ScaleCommand& options) {
   ScalingOptions wanted{.workers = options.workers,
                         .bandwidths = options.backend.empty() ? parse_rates("--bandwidth", options.bandwidth)
                                                               : std::vector<BytesPerSecond>{},
-                        .latency = detail::parse_duration(options.latency),
+                        .latency = detail::parse_duration(options.latency, "--latency"),
                         .algorithm = named<CollectiveAlgorithm>("--algorithm", options.algorithm),
                         .exchange = {.order = named<SendOrder>("--order", options.order),
                                      .bucket = {options.bucket == "0" ? 0 : parse_bytes("--bucket", options.bucket)}},

@@ -33,7 +33,7 @@ void WitnessFlags::add_to(CLI::App& command) {
 
 void WitnessFlags::check() const {
   static_cast<void>(weight_seed(weights));
-  static_cast<void>(parse_budget(time));
+  static_cast<void>(parse_budget(time, "--witness-time"));
 }
 
 namespace {
@@ -86,7 +86,7 @@ Executed make_witnesses(const WitnessFlags& flags, const ModelOptions& models, S
       .backends = of_session.empty() ? usable_backends(session.analysis_options().backends) : of_session,
       .checked_by = on_device ? usable_backends() : WitnessOptions{}.checked_by,
       .threads = session.analysis_options().threads,
-      .budget = parse_budget(flags.time).value_or(WitnessOptions{}.budget),
+      .budget = parse_budget(flags.time, "--witness-time").value_or(WitnessOptions{}.budget),
       .weight_seed = weight_seed(flags.weights),
       .check = flags.check_calls};
   Executed result;

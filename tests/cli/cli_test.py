@@ -800,6 +800,8 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--workers", "from 2"], *asked, "--workers", "1")
         self.fails(2, ["--efficiency", "between 0 and 1"], *asked, "--efficiency", "1")
         self.fails(2, ["--iteration: '0ms'"], *asked, "--iteration", "0ms")
+        self.fails(2, ["--iteration: '1e-300s', expected a time from 1 ps to 1 year"], *asked, "--iteration", "1e-300s")
+        self.fails(2, ["--reached: '1.5', expected shares above 0 and up to 1"], *asked, "--reached", "1.5")
         self.fails(2, ["--iteration: '3ms,2ms'", "the shorter one first"], *asked, "--iteration", "3ms,2ms")
         self.fails(2, ["--overhead: '0ms'"], *asked, "--overhead", "0ms")
         self.fails(2, ["--overhead: '3ms,2ms'", "the shorter one first"], *asked, "--overhead", "3ms,2ms")
@@ -1822,6 +1824,18 @@ class Cli(unittest.TestCase):
         self.assertIn("is there twice: the first one counts", analyzed.stderr)
         row = next(row for row in json.loads(analyzed.stdout)["models"][0]["rows"] if row["signature"] == "MatMul/f32/a=1x256/b=256x10/b_constant=1")
         self.assertAlmostEqual(row["p10_ms"], 0.001)
+
+    def test_figures_that_cannot_be_are_refused_or_left_out(self):
+        timer = self.copy("mnist.json", "timer.json", ('Timer/floor","run_type":"iteration","threads":1,"iterations":1,"real_time":20.0', 'Timer/floor","run_type":"iteration","threads":1,"iterations":1,"real_time":1e300'))
+        compared = run("db", "diff", timer, RESULTS / "mnist.json")
+        self.assertIn("Timer/floor: its time is not from 1 ps to 1 year", compared.stderr)
+        self.assertLess(max(map(len, compared.stdout.splitlines())), 200)
+        self.assertIn("Timer/floor: its time is not from 1 ps to 1 year", run("db", "verify", timer).stdout)
+        latencies = self.at / "latencies.csv"
+        latencies.write_text("framework,model,batch,mean_ms\nengine,mnist,1,1e300\n")
+        self.fails(1, ["latencies.csv: line 2: mean_ms is '1e300', expected 0 or a time from 1 ps to 1 year"], "study", MNIST, "--results", MNIST_RESULTS, "--latency", latencies)
+        self.fails(2, ["--latency: '1e300s', expected a time from 1 ps to 1 year"], "gap", MNIST, "--results", MNIST_RESULTS, "--latency", "1e300s")
+        self.fails(2, ["--budget: '1e-300s', expected a time from 1 ps to 1 year"], "bound", MNIST, "--budget", "1e-300s", "--database", self.at)
 
     def test_the_kernels_of_a_row_are_shown_with_its_plan(self):
         kernel = {"name": "void gather<float, 2>(float const*, int)", "grid": [25, 16, 1], "block": [8, 32, 1], "registers": 66, "static_shared_bytes": 6400, "time_ns": 4000.0}

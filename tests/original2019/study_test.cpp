@@ -167,17 +167,19 @@ TEST_CASE("Broken files of a study are refused with their place") {
   struct Row {
     std::string text, message;
   };
-  const auto broken =
-      GENERATE(Row{"model,mean_ms\nMNIST,-1\n", "line 2: mean_ms is '-1'"},
-               Row{"model,mean_ms\nMNIST,0\n", "line 2: a latency of 0"},
-               Row{"model,mean_ms\n,1\n", "line 2: the model has no name"},
-               Row{"model,mean_ms\nMNIST,1,2\n", "line 2: 3 fields"},
-               Row{"model,mean_ms,batch\nMNIST,1,1.5\n", "line 2: batch is '1.5'"},
-               Row{"model,mean_ms,batch\nMNIST,1,0\n", "line 2: batch is '0'"},
-               Row{"model,mean_ms\nMNIST,nan\n", "line 2: mean_ms is 'nan'"},
-               Row{"model,mean_ms,min_ms,max_ms\nMNIST,2,3,1\n", "line 2: min_ms is above max_ms"},
-               Row{"model,mean_ms\n\"MNIST,1\n", "line 2: a quote is not closed"}, Row{"", "line 1: no latencies"},
-               Row{"framework,mean_ms\nmxnet,1\n", "line 1: no latencies"}, Row{"model,mean_ms\n", "no rows"});
+  const auto broken = GENERATE(
+      Row{"model,mean_ms\nMNIST,-1\n", "line 2: mean_ms is '-1'"},
+      Row{"model,mean_ms\nMNIST,0\n", "line 2: a latency of 0"},
+      Row{"model,mean_ms\nMNIST,1e300\n", "line 2: mean_ms is '1e300', expected 0 or a time from 1 ps to 1 year"},
+      Row{"model,mean_ms,min_ms\nMNIST,1,1e-300\n", "line 2: min_ms is '1e-300'"},
+      Row{"model,mean_ms\n,1\n", "line 2: the model has no name"},
+      Row{"model,mean_ms\nMNIST,1,2\n", "line 2: 3 fields"},
+      Row{"model,mean_ms,batch\nMNIST,1,1.5\n", "line 2: batch is '1.5'"},
+      Row{"model,mean_ms,batch\nMNIST,1,0\n", "line 2: batch is '0'"},
+      Row{"model,mean_ms\nMNIST,nan\n", "line 2: mean_ms is 'nan'"},
+      Row{"model,mean_ms,min_ms,max_ms\nMNIST,2,3,1\n", "line 2: min_ms is above max_ms"},
+      Row{"model,mean_ms\n\"MNIST,1\n", "line 2: a quote is not closed"}, Row{"", "line 1: no latencies"},
+      Row{"framework,mean_ms\nmxnet,1\n", "line 1: no latencies"}, Row{"model,mean_ms\n", "no rows"});
   const auto path = folder.write("r.csv", broken.text);
   CHECK_THROWS_WITH(read_latencies(path.string()), Catch::Contains(broken.message) && Catch::Contains("r.csv"));
   const auto totals = folder.write("t.csv", "variant,gpu,b1\nquick,V100,1\n");

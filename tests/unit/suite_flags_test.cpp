@@ -91,6 +91,15 @@ TEST_CASE("durations have units") {
   CHECK_THROWS_WITH(detail::parse_duration("40"), "'40' has no unit, expected e.g. 40ms or 40s");
   CHECK_THROWS_WITH(detail::parse_duration("nan"), Catch::Contains("is not a duration"));
   CHECK_THROWS_WITH(detail::parse_duration("inf"), Catch::Contains("is not a duration"));
+  CHECK_THROWS_WITH(detail::parse_duration("40", "--latency"),
+                    "--latency: '40' has no unit, expected e.g. 40ms or 40s");
+  for (const std::string never : {"1e-300s", "1e300s", "1e-999s", "0.1ps", "8761h", "1e-4ns"}) {
+    if (never.ends_with("ps")) CHECK_THROWS_WITH(detail::parse_duration(never), Catch::Contains("is not a duration"));
+    else
+      CHECK_THROWS_WITH(detail::parse_duration(never, "--iteration"),
+                        "--iteration: '" + never + "', expected a time from 1 ps to 1 year");
+  }
+  CHECK(detail::parse_duration("8760h").value == 31'536'000);  // 365 days
   CHECK(detail::parse_duration("60s").value == 60);
   CHECK(detail::parse_duration("500ms").value == Approx(0.5));
   CHECK(detail::parse_duration("2h").value == 7200);

@@ -2,6 +2,7 @@
 // Durations as users write them on a command line, and as sentences state them.
 #pragma once
 
+#include <benanza/detail/limits.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/units.hpp>
 
@@ -14,8 +15,9 @@
 namespace benanza::detail {
 
 /// `60s`, `500ms`, `250us`, `1.5m` or `1.5min`, `2h`, or a bare 0. Another bare number could be meant in any unit.
-/// Throws UsageError.
-[[nodiscard]] inline Seconds parse_duration(std::string_view text) {
+/// Throws UsageError, which names the option, also for a time that cannot be (limits.hpp).
+[[nodiscard]] inline Seconds parse_duration(std::string_view text, std::string_view option = {}) {
+  const std::string quoted = std::string(option).append(option.empty() ? "'" : ": '").append(text).append("'");
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
@@ -27,10 +29,11 @@ namespace benanza::detail {
                        : unit == "h"                                ? 3600
                                                                     : 0;
   if (error == std::errc{} && unit.empty() && number != 0 && std::isfinite(number))
-    throw UsageError("'" + std::string(text) + "' has no unit, expected e.g. " + std::string(text) + "ms or " +
-                     std::string(text) + "s");
-  if (error != std::errc{} || scale == 0 || !(number >= 0 && number < 1e9))
-    throw UsageError("'" + std::string(text) + "' is not a duration, expected e.g. 60s, 500ms or 2min");
+    throw UsageError(quoted + " has no unit, expected e.g. " + std::string(text) + "ms or " + std::string(text) + "s");
+  if (error == std::errc::result_out_of_range || (scale != 0 && number > 0 && !is_possible({number * scale})))
+    throw UsageError(quoted + ", expected a time from " + std::string(time_range));
+  if (error != std::errc{} || scale == 0 || !(number >= 0))
+    throw UsageError(quoted + " is not a duration, expected e.g. 60s, 500ms or 2min");
   return {number * scale};
 }
 
