@@ -188,7 +188,10 @@ void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& prof
     take_gap_back(second);
     return;
   }
-  if (gap.incomplete)
+  if (gap.unreadable > 0)
+    gap.warnings.push_back(count_text(gap.unreadable, "record") +
+                           " cannot be read, and the total is the sum of records: the engine is slower than it");
+  if (gap.incomplete && !gap.not_found.empty())
     gap.warnings.push_back(count_text(gap.not_found.size(), "layer") +
                            " in no record, and the total is the sum of records: the file may be cut off");
   constexpr double least_served = 0.5;

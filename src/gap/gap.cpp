@@ -168,6 +168,8 @@ Gap compare(const Analysis& analysis, const ModelLayers& model, const EngineProf
     gap.latency_of_records = false;
     if (profile.latencies.empty()) gap.latency.reset();
   }
+  if (gap.latency_of_records) gap.unreadable = profile.unreadable;
+  gap.incomplete = gap.unreadable > 0;
   gap.outside = why_outside(analysis, profile, gap);
   gap.ratios = ratios_of(analysis, gap);
   warn_of_kind(gap, analysis, profile);

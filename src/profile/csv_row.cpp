@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "csv_row.hpp"
 
+#include "record_value.hpp"
+
 #include <algorithm>
-#include <charconv>
 
 namespace benanza::profile {
 
@@ -41,14 +42,10 @@ std::optional<std::size_t> csv_column(const std::vector<std::string>& header, st
   return std::nullopt;
 }
 
-double csv_time(std::string_view text) {
+Seconds csv_time(std::string_view text, Seconds unit) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
-  double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(value >= 0) || value > 1e12)
-    throw Unreadable("time '" + std::string(text) + "', expected a number that is not negative");
-  return value;
+  return record_time(text, unit, "time '" + std::string(text) + "'");
 }
 
 std::string csv_unterminated(const Source& source, std::uint64_t position) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "source.hpp"
+#include <benanza/model/units.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +21,8 @@ namespace benanza::profile {
 /// Index of the first column with this name, ignoring case.
 [[nodiscard]] std::optional<std::size_t> csv_column(const std::vector<std::string>& header, std::string_view name);
 
-/// A time: a non-negative number. Throws Unreadable otherwise.
-[[nodiscard]] double csv_time(std::string_view text);
+/// A time, which blanks may surround. Throws Unreadable as `record_time` does.
+[[nodiscard]] Seconds csv_time(std::string_view text, Seconds unit);
 
 /// The warning about a last row that has no line end.
 [[nodiscard]] std::string csv_unterminated(const Source& source, std::uint64_t position);

@@ -6,7 +6,10 @@
 #include "small_json.hpp"
 #include <benanza/error.hpp>
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 namespace benanza::profile {
 
@@ -15,14 +18,15 @@ namespace {
 using Json = nlohmann::json;
 
 Seconds time_of(const Json& row, const std::string& where) {
-  const double value = time_at(row, "real_time", where);
-  if (value == 0) throw Unreadable(where + ": a time of 0, expected a positive one");
-  const std::string unit = row.contains("time_unit") ? text_at(row, "time_unit") : "ns";
-  if (unit == "ns") return nanoseconds(value);
-  if (unit == "us") return Seconds{value * 1e-6};
-  if (unit == "ms") return milliseconds(value);
-  if (unit == "s") return Seconds{value};
-  throw Unreadable(where + ": time_unit '" + unit + "', expected ns, us, ms or s");
+  const std::string name = row.contains("time_unit") ? text_at(row, "time_unit") : "ns";
+  constexpr std::array<std::pair<std::string_view, double>, 4> known_units{
+      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+  const auto unit =
+      std::find_if(known_units.begin(), known_units.end(), [&](const auto& each) { return each.first == name; });
+  if (unit == known_units.end()) throw Unreadable(where + ": time_unit '" + name + "', expected ns, us, ms or s");
+  const Seconds time = time_at(row, "real_time", Seconds{unit->second}, where);
+  if (time == Seconds{}) throw Unreadable(where + ": a time of 0, expected a positive one");
+  return time;
 }
 
 /// The name that all repetitions of a benchmark share.

@@ -5,8 +5,10 @@
 #include "nested_events.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
+#include "record_value.hpp"
 #include <benanza/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -33,86 +35,136 @@ std::optional<TimeColumn> time_column(const std::vector<std::string>& header) {
   return std::nullopt;
 }
 
-/// The time of a row; empty if the row cannot be read, which the source counts.
-std::optional<Seconds> read_time(Source& source, std::uint64_t position, const std::vector<std::string>& fields,
-                                 std::size_t columns, const TimeColumn& time) {
-  try {
-    if (fields.size() != columns)
-      throw Unreadable("a row of " + std::to_string(fields.size()) + " columns, expected " + std::to_string(columns) +
-                       ": cut off?");
-    return Seconds{csv_time(fields[time.at]) * time.seconds};
-  } catch (const Unreadable& error) {
-    source.leave_out(position, error.what());
-    return std::nullopt;
-  }
+bool is_header(const std::vector<std::string>& fields) {
+  return csv_column(fields, "layer") && time_column(fields).has_value();
 }
 
-EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) {
-  Lines lines(source);
-  std::string_view line;
-  static_cast<void>(next_row(lines, line));
-  const auto header = csv_fields(line, ',');
-  const auto layer = csv_column(header, "layer"), op = csv_column(header, "op"), node = csv_column(header, "node"),
-             algorithm = csv_column(header, "algorithm");
-  const auto time = time_column(header);
-  if (!layer || !time) source.fail(0, "a header without 'layer' or 'time_ms'");
-  std::vector<std::size_t> same;  // columns with equal values in all rows of a run
-  for (const char* name : {"model", "gpu", "device", "batch"})
-    if (const auto at = csv_column(header, name)) same.push_back(*at);
-  std::vector<std::string> first_row;
-  EngineProfile made;
-  Names names;
-  std::vector<std::uint32_t> ids;
-  std::vector<ProfileRecord> rows;
-  std::vector<Seconds> times;
-  while (next_row(lines, line)) {
-    if (ids.size() == most_rows) source.fail(lines.position(), "more than " + std::to_string(most_rows) + " rows");
-    const auto fields = csv_fields(line, ',');
-    const auto seconds = read_time(source, lines.position(), fields, header.size(), *time);
-    if (!seconds) {
-      ids.push_back(unreadable_id);
-      rows.emplace_back();
-      times.emplace_back();
-      continue;
+class LayerCsv {
+ public:
+  LayerCsv(Source& source, const ProfileOptions& options) : source_(source), options_(options) {}
+
+  EngineProfile read() {
+    Lines lines(source_);
+    std::string_view line;
+    static_cast<void>(next_row(lines, line));
+    header_ = csv_fields(line, ',');
+    if (!is_header(header_)) source_.fail(0, "a header without 'layer' or 'time_ms'");
+    while (next_row(lines, line)) {
+      if (ids_.size() == most_rows) source_.fail(lines.position(), "more than " + std::to_string(most_rows) + " rows");
+      auto fields = csv_fields(line, ',');
+      if (is_header(fields)) {
+        header_ = std::move(fields);
+        if (!ids_.empty()) parts_.push_back({ids_.size(), lines.position()});
+        continue;
+      }
+      try {
+        check_text(line);
+        add(std::move(fields), lines.position());
+        if (lines.unterminated()) made_.warnings.push_back(csv_unterminated(source_, lines.position()));
+      } catch (const Unreadable& error) {
+        source_.leave_out(lines.position(), error.what());
+        ids_.push_back(unreadable_id);
+        rows_.emplace_back();
+        times_.emplace_back();
+      }
     }
-    if (first_row.empty()) first_row = fields;
-    for (const std::size_t at : same)
-      if (fields[at] != first_row[at])
-        source.fail(lines.position(), header[at] + " '" + fields[at] + "' after rows of '" + first_row[at] +
-                                          "': expected the layers of one run");
-    auto& row = rows.emplace_back(ProfileRecord{.name = fields[*layer]});
-    if (op) row.op = fields[*op];
-    if (algorithm) row.algorithm = fields[*algorithm];
-    if (node && !fields[*node].empty()) row.nodes = {fields[*node]};
-    else row.nodes = {row.name};
-    row.place = {source.index(), lines.position()};
-    if (lines.unterminated()) made.warnings.push_back(csv_unterminated(source, lines.position()));
-    ids.push_back(names.find_or_add(row.name).id);
-    times.push_back(*seconds);
+    if (names_.size() == 0) source_.fail(0, "a header, but no layer");
+    check_parts();
+    finish();
+    return std::move(made_);
   }
-  if (names.size() == 0) source.fail(0, "a header, but no layer");
-  // A name that occurs twice in a file of one pass denotes two layers; passes are repetitions of the whole file.
-  const auto passes = repeated_passes(source, ids, {}, options, made.warnings, Covering::whole);
-  std::vector<Seconds> sums;
-  for (const Stretch& pass : passes) {
-    auto& sum = sums.emplace_back();
-    for (std::size_t i = pass.first; i < pass.last; ++i) sum += times[i];
+
+ private:
+  struct Part {
+    std::size_t first = 0;       // row
+    std::uint64_t position = 0;  // of its header
+  };
+
+  [[nodiscard]] std::string value(const std::vector<std::string>& fields, std::string_view column) const {
+    const auto at = csv_column(header_, column);
+    return at ? fields[*at] : std::string();
   }
-  const std::size_t dropped = warm_up_passes(source, sums, options);
-  made.warm_ups = static_cast<std::int64_t>(dropped);
-  const std::size_t first = passes[dropped].first, length = passes[dropped].last - first;
-  for (std::size_t k = 0; k < length; ++k) {
-    if (!is_readable(ids, passes, k)) continue;
-    auto& record = made.records.emplace_back(std::move(rows[first + k]));
-    for (std::size_t pass = dropped; pass < passes.size(); ++pass)
-      record.times.push_back(times[passes[pass].first + k]);
+
+  void add(std::vector<std::string> fields, std::uint64_t position) {
+    if (fields.size() != header_.size())
+      throw Unreadable("a row of " + std::to_string(fields.size()) + " columns, expected " +
+                       std::to_string(header_.size()) + ": cut off?");
+    const TimeColumn column = *time_column(header_);
+    const Seconds time = csv_time(fields[column.at], Seconds{column.seconds});
+    for (std::size_t i = 0; i < one_run.size(); ++i) {
+      std::string own = value(fields, one_run[i]);
+      if (names_.size() == 0) run_[i] = own;
+      if (own != run_[i])
+        source_.fail(position, std::string(one_run[i]) + " '" + own + "' after rows of '" + run_[i] +
+                                   "': expected the layers of one run");
+    }
+    auto& row = rows_.emplace_back(ProfileRecord{.name = value(fields, "layer")});
+    row.op = value(fields, "op");
+    row.algorithm = value(fields, "algorithm");
+    row.nodes = {value(fields, "node")};
+    if (row.nodes.front().empty()) row.nodes = {row.name};
+    row.place = {source_.index(), position};
+    ids_.push_back(names_.find_or_add(row.name).id);
+    times_.push_back(time);
   }
-  return made;
-}
+
+  /// Files of one run after each other, each with its header, are passes of the same layers.
+  void check_parts() const {
+    const std::size_t length = parts_.empty() ? 0 : parts_.front().first;
+    const auto is_same = [](std::uint32_t a, std::uint32_t b) {
+      return a == b || a == unreadable_id || b == unreadable_id;
+    };
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const std::size_t end = i + 1 < parts_.size() ? parts_[i + 1].first : ids_.size();
+      const auto at = [this](std::size_t row) { return ids_.begin() + static_cast<std::ptrdiff_t>(row); };
+      if (end == parts_[i].first) continue;  // nothing behind the header
+      if (!std::equal(at(parts_[i].first), at(end), at(0), at(length), is_same))
+        source_.fail(parts_[i].position, "another header, and after it " + std::to_string(end - parts_[i].first) +
+                                             " rows that are not the " + std::to_string(length) +
+                                             " before the first one: expected the layers of one run");
+    }
+  }
+
+  void finish() {
+    // A name that occurs twice in a file of one pass denotes two layers; passes are repetitions of the whole file.
+    const auto passes = repeated_passes(source_, ids_, {}, options_, made_.warnings, Covering::whole);
+    source_.only_lacks(unreadable_in(ids_, passes));
+    std::vector<Seconds> sums;
+    for (const Stretch& pass : passes) {
+      auto& sum = sums.emplace_back();
+      for (std::size_t i = pass.first; i < pass.last; ++i) sum += times_[i];
+    }
+    const std::size_t dropped = warm_up_passes(source_, sums, options_);
+    made_.warm_ups = static_cast<std::int64_t>(dropped);
+    const std::size_t first = passes[dropped].first, length = passes[dropped].last - first;
+    for (std::size_t k = 0; k < length; ++k) {
+      if (!is_readable(ids_, passes, k)) continue;
+      auto& record = made_.records.emplace_back(std::move(rows_[first + k]));
+      for (std::size_t pass = dropped; pass < passes.size(); ++pass)
+        record.times.push_back(times_[passes[pass].first + k]);
+    }
+  }
+
+  /// Columns with equal values in all rows of a run.
+  static constexpr std::array<std::string_view, 4> one_run{"model", "gpu", "device", "batch"};
+
+  Source& source_;
+  const ProfileOptions& options_;
+  EngineProfile made_{};
+  std::vector<std::string> header_{};
+  std::array<std::string, one_run.size()> run_{};  // the values of these columns in the first row
+  std::vector<Part> parts_{};                      // behind a second header and those that follow
+  Names names_{};
+  std::vector<std::uint32_t> ids_{};
+  std::vector<ProfileRecord> rows_{};
+  std::vector<Seconds> times_{};
+};
+
+EngineProfile read_layer_csv(Source& source, const ProfileOptions& options) { return LayerCsv(source, options).read(); }
 
 bool sniff_layer_csv(std::string_view head) {
   const auto header = csv_fields(head.substr(0, head.find_first_of("\r\n")), ',');
-  return header.size() < 64 && csv_column(header, "layer") && time_column(header);
+  return header.size() < 64 && is_header(header);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "nsys_timeline.hpp"
 #include "reader.hpp"
 #include "sqlite_database.hpp"
+#include <benanza/detail/limits.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>
@@ -154,6 +155,7 @@ class Export {
         fail(std::string(column == 1 ? "starts" : "ends") + " at '" + Database::text(row, column) +
              "', expected nanoseconds");
     if (end < start) fail("ends " + std::to_string(start - end) + " ns before it starts");
+    if (nanoseconds(static_cast<double>(end - start)) > detail::most_time) fail("takes more than a year");
   }
 
   void read_kernels() {

@@ -5,6 +5,7 @@
 #include "onednn_problem.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
+#include "record_value.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>
@@ -65,13 +66,17 @@ class Verbose {
     for (std::string_view line; lines.next(line);) {
       // Programs print into the same stream, possibly without ending their line. A torn line is followed by a whole
       // one.
+      bool marked = false;
       for (const std::string_view mark : marks)
         for (auto at = line.find(mark); at != std::string_view::npos;) {
+          marked = true;
           const auto begin = at + mark.size();
           at = line.find(mark, begin);
           add_readable(line.substr(begin, at - begin), lines.position(),
                        lines.unterminated() && at == std::string_view::npos);
         }
+      if (!marked && line.find(",exec,") != std::string_view::npos)  // the mark itself may be damaged
+        at_line(lines.position(), [&] { check_text(line); });
     }
     if (descriptions_.empty())
       throw InputError(source_.path().string() +
@@ -82,8 +87,14 @@ class Verbose {
 
  private:
   void add_readable(std::string_view line, std::uint64_t position, bool unterminated) {
+    at_line(position, [&] { add(line, position, unterminated); });
+  }
+
+  /// Calls `read`, and counts the line as one that cannot be read if it throws Unreadable.
+  template <class Read>
+  void at_line(std::uint64_t position, Read&& read) {
     try {
-      add(line, position, unterminated);
+      read();
     } catch (const Unreadable& error) {
       source_.leave_out(position, error.what());
       ids_.push_back(unreadable_id);
@@ -108,18 +119,17 @@ class Verbose {
       return;
     }
     fields.erase(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(from));
-    if (fields.empty() || fields[0] != "exec") return;  // create, errors
+    if (fields.empty()) return;
+    if (fields[0] != "exec") return check_text(fields[0]);  // create, errors, or a damaged word
     if (fields.size() != columns_.count)
       throw Unreadable("a line of " + std::to_string(fields.size()) + " columns, expected " +
                        std::to_string(columns_.count) + " (" + names_of_columns_ + "): cut off?");
     if (unterminated)
       throw Unreadable("the last line has no line end: its exec_time may be cut off; expected whole lines");
     const auto at = [&](std::size_t column) { return column < fields.size() ? fields[column] : std::string_view(); };
-    double time = 0;
+    check_text(line);
     const std::string_view text = at(columns_.time);
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), time);
-    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || !(time >= 0))
-      throw Unreadable("exec_time '" + std::string(text) + "', expected milliseconds");
+    const Seconds time = record_time(text, milliseconds(1), "exec_time '" + std::string(text) + "' in milliseconds");
     // The text from the first column up to the time identifies the same primitive on the same problem.
     const char* const first = fields[0].data();
     const auto [what, is_new] = names_.find_or_add({first, static_cast<std::size_t>(text.data() - first)});
@@ -127,7 +137,7 @@ class Verbose {
       describe(at(columns_.engine), at(columns_.primitive), at(columns_.implementation), at(columns_.memory),
                at(columns_.attributes), at(columns_.problem));
     ids_.push_back(what);
-    times_.push_back(milliseconds(time));
+    times_.push_back(time);
     positions_.push_back(position);
   }
 
@@ -179,6 +189,7 @@ class Verbose {
 
   void finish() {
     const auto passes = repeated_passes(source_, ids_, {}, options_, made_.warnings);
+    source_.only_lacks(unreadable_in(ids_, passes));
     if (passes.front().first > 0 || passes.back().last < ids_.size())
       made_.warnings.push_back(source_.path().string() + ": " +
                                std::to_string(ids_.size() - (passes.back().last - passes.front().first)) +

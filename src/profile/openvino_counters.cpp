@@ -7,6 +7,7 @@
 #include "nested_events.hpp"
 #include "passes.hpp"
 #include "reader.hpp"
+#include "record_value.hpp"
 #include "small_json.hpp"
 #include <benanza/error.hpp>
 
@@ -77,12 +78,14 @@ class Counters {
 
   EngineProfile finish() {
     if (descriptions_.empty()) throw InputError(source_.path().string() + ": no executed layer in the report");
-    if (std::find(damaged_.begin(), damaged_.end(), false) != damaged_.end())
+    if (std::find(damaged_.begin(), damaged_.end(), false) != damaged_.end()) {
+      source_.only_lacks(0);
       for (std::size_t i = damaged_.size(); i-- > 0;)
         if (damaged_[i]) {
           passes_.erase(passes_.begin() + static_cast<std::ptrdiff_t>(i));
           sums_.erase(sums_.begin() + static_cast<std::ptrdiff_t>(i));
         }
+    }
     const std::size_t dropped = warm_up_passes(source_, sums_, options_);
     made_.warm_ups = static_cast<std::int64_t>(dropped);
     PassRecords records;
@@ -141,6 +144,7 @@ EngineProfile read_openvino_counters(Source& source, const ProfileOptions& optio
     }
     if (!columns) continue;
     counters.at_layer(position, [&] {
+      check_text(line);
       const auto fields = csv_fields(line, columns->separator);
       if (fields.size() <= columns->last_used || fields[columns->status].empty()) {
         // Blank lines, totals, and what a quoted line break of the sorted header leaves; any other is a line that is
@@ -151,9 +155,9 @@ EngineProfile read_openvino_counters(Source& source, const ProfileOptions& optio
       }
       const Counter counter{fields[0], fields[columns->status], fields[columns->op], fields[columns->implementation]};
       counters.add(counter, position, [&] {
-        const double time = csv_time(fields[columns->time]);
+        const Seconds time = csv_time(fields[columns->time], milliseconds(1));
         if (lines.unterminated()) counters.warn(csv_unterminated(source, position));
-        return milliseconds(time);
+        return time;
       });
     });
   }
@@ -184,9 +188,13 @@ EngineProfile read_openvino_text(Source& source, const ProfileOptions& options) 
   for (std::string_view line; lines.next(line);) {
     const auto type_at = line.find(type_key);
     if (line.starts_with("Total time")) in_pass = false;
-    if (type_at == std::string_view::npos) continue;
+    if (type_at == std::string_view::npos) {
+      if (in_pass) counters.at_layer(lines.position(), [&] { check_text(line); });  // a layer whose key is damaged
+      continue;
+    }
     if (!std::exchange(in_pass, true)) counters.begin_pass();
     counters.at_layer(lines.position(), [&] {
+      check_text(line);
       std::string_view before = line.substr(0, type_at);
       const auto trim = [&before] { before = before.substr(0, before.find_last_not_of(" \t") + 1); };
       trim();
@@ -200,8 +208,8 @@ EngineProfile read_openvino_text(Source& source, const ProfileOptions& options) 
       counters.add(counter, lines.position(), [&] {
         if (lines.unterminated() && line.find("cpu") == std::string_view::npos)
           throw Unreadable("a layer that is cut off");
-        if (const auto time = word_after(line, "realTime (ms):"); !time.empty()) return milliseconds(csv_time(time));
-        return Seconds{csv_time(word_after(line, "realTime:")) * 1e-6};
+        if (const auto time = word_after(line, "realTime (ms):"); !time.empty()) return csv_time(time, milliseconds(1));
+        return csv_time(word_after(line, "realTime:"), Seconds{1e-6});
       });
     });
   }
@@ -231,7 +239,7 @@ EngineProfile read_openvino_json(Source& source, const ProfileOptions& options) 
         const Counter counter{text_at(node, "name"), text_at(node, "status"), text_at(node, "node_type"),
                               text_at(node, "exec_type")};
         if (counter.name.empty()) throw Unreadable(where + ": no 'name'");
-        counters.add(counter, position, [&] { return milliseconds(time_at(node, "real_time", where)); });
+        counters.add(counter, position, [&] { return time_at(node, "real_time", milliseconds(1), where); });
       });
     }
   };

@@ -168,6 +168,15 @@ bool is_readable(std::span<const std::uint32_t> ids, std::span<const Stretch> pa
                       [&](const Stretch& pass) { return ids[pass.first + k] == unreadable_id; });
 }
 
+std::size_t unreadable_in(std::span<const std::uint32_t> ids, std::span<const Stretch> passes) {
+  std::size_t count = 0;
+  for (const Stretch& pass : passes) {
+    const auto part = ids.subspan(pass.first, pass.last - pass.first);
+    count += static_cast<std::size_t>(std::count(part.begin(), part.end(), unreadable_id));
+  }
+  return count;
+}
+
 std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::uint32_t> ids,
                                      std::span<const double> idle_before, const ProfileOptions& options,
                                      std::vector<std::string>& warnings, Covering covering) {

@@ -49,6 +49,9 @@ enum class Covering : std::uint8_t {
 /// Whether the k-th elements of all these passes can be read.
 [[nodiscard]] bool is_readable(std::span<const std::uint32_t> ids, std::span<const Stretch> passes, std::size_t k);
 
+/// Records in these passes that cannot be read.
+[[nodiscard]] std::size_t unreadable_in(std::span<const std::uint32_t> ids, std::span<const Stretch> passes);
+
 /// How many of the first passes are warm-ups: the number in the options, or otherwise determined from their times
 /// (detail/warm_ups.hpp). Throws InputError if none would be left.
 [[nodiscard]] std::size_t warm_up_passes(const Source& source, std::span<const Seconds> passes,

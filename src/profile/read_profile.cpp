@@ -38,6 +38,11 @@ const Reader& reader_of(const Source& source) {
   source.fail(0, "a profile of no known format; known are: " + known_formats());
 }
 
+bool has_times(const EngineProfile& profile) {
+  return std::any_of(profile.records.begin(), profile.records.end(),
+                     [](const ProfileRecord& record) { return !record.times.empty(); });
+}
+
 /// Says what the file lacks, and refuses it if that is everything.
 EngineProfile read_leniently(const Reader& reader, Source& source, const ProfileOptions& options) {
   const auto with_reason = [&source](const std::string& what) {
@@ -52,13 +57,9 @@ EngineProfile read_leniently(const Reader& reader, Source& source, const Profile
   }
   if (source.left_out() > 0 && part.records.empty() && part.latencies.empty() && part.calls.empty())
     throw InputError(source.first_left_out());
+  if (has_times(part)) part.unreadable = source.lacking();
   for (std::string& warning : source.warnings()) part.warnings.push_back(std::move(warning));
   return part;
-}
-
-bool has_times(const EngineProfile& profile) {
-  return std::any_of(profile.records.begin(), profile.records.end(),
-                     [](const ProfileRecord& record) { return !record.times.empty(); });
 }
 
 /// Adds what a file says about layers whose times come from another file.
@@ -132,6 +133,7 @@ class Joiner {
       timed_file_ = file;
       made_.records = std::move(part.records);
       made_.between = std::move(part.between);
+      made_.unreadable = part.unreadable;
       if (made_.latencies.empty() || latency_file_ == file) made_.warm_ups = part.warm_ups;
     } else {
       std::move(part.records.begin(), part.records.end(), std::back_inserter(descriptions_));

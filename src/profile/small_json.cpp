@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "small_json.hpp"
 
+#include "record_value.hpp"
 #include <benanza/error.hpp>
 #include <benanza/results/whole_file.hpp>
 
@@ -33,11 +34,9 @@ double number_at(const nlohmann::json& object, const char* key, const std::strin
   return found->get<double>();
 }
 
-double time_at(const nlohmann::json& object, const char* key, const std::string& where) {
+Seconds time_at(const nlohmann::json& object, const char* key, Seconds unit, const std::string& where) {
   const double value = number_at(object, key, where);
-  if (!(value >= 0))
-    throw Unreadable(where + ": '" + key + "' is " + std::to_string(value) + ", expected a time that is not negative");
-  return value;
+  return record_time(value, unit, where + ": '" + key + "' is " + object[key].dump());
 }
 
 std::string text_at(const nlohmann::json& object, const char* key) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "source.hpp"
+#include <benanza/model/units.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -50,8 +51,8 @@ inline constexpr std::size_t longest_record = std::size_t{1} << 22;
 
 /// The number under `key`. Throws Unreadable if there is none; `where` names the object in the message: `element 3`.
 [[nodiscard]] double number_at(const nlohmann::json& object, const char* key, const std::string& where);
-/// The same for a time, which must not be negative.
-[[nodiscard]] double time_at(const nlohmann::json& object, const char* key, const std::string& where);
+/// The same for a time. Throws Unreadable as `record_time` does, too.
+[[nodiscard]] Seconds time_at(const nlohmann::json& object, const char* key, Seconds unit, const std::string& where);
 /// The text under `key`; empty if there is none.
 [[nodiscard]] std::string text_at(const nlohmann::json& object, const char* key);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_event.hpp"
 
+#include <benanza/detail/limits.hpp>
+
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -61,6 +63,7 @@ void TraceEvent::check() const {
   if (!has_start) refuse("has no time 'ts'");
   if (!has_duration) refuse("has no duration 'dur'");
   if (duration_ns < 0) refuse("has a negative duration");
+  if (nanoseconds(static_cast<double>(duration_ns)) > detail::most_time) refuse("has a duration of more than a year");
 }
 
 }  // namespace benanza::profile

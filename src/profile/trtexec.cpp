@@ -71,10 +71,11 @@ EngineProfile read_layer_times(Source& source, const ProfileOptions&) {
     const std::string name = entry.is_object() ? text_at(entry, "name") : "";
     if (name.empty()) throw Unreadable(element(i) + ": a layer without 'name'");
     // Files before 8.0 contain no medians; means add up to the total.
-    const double mean = entry.contains("averageMs") || !(count > 0) ? time_at(entry, "averageMs", element(i))
-                                                                    : time_at(entry, "timeMs", element(i)) / count;
+    const bool has_mean = entry.contains("averageMs") || !(count > 0);
+    const Seconds mean = has_mean ? time_at(entry, "averageMs", milliseconds(1), element(i))
+                                  : time_at(entry, "timeMs", milliseconds(1), element(i)) / count;
     made.records.push_back(trtexec_record(source, name, i));
-    made.records.back().times = {milliseconds(mean)};
+    made.records.back().times = {mean};
   });
   if (made.records.empty()) throw InputError(source.path().string() + ": no layer in the profile");
   made.warnings.push_back(source.path().string() + std::string(trtexec_overhead));
@@ -85,7 +86,7 @@ EngineProfile read_pass_times(Source& source, const ProfileOptions& options) {
   EngineProfile made{.engine = "tensorrt"};
   std::vector<Seconds> passes;
   for_each_json(source, {}, longest_record, [&](const Json& pass, std::uint64_t, std::size_t i) {
-    passes.push_back(milliseconds(time_at(pass, "computeMs", element(i))));
+    passes.push_back(time_at(pass, "computeMs", milliseconds(1), element(i)));
   });
   const std::size_t dropped = warm_up_passes(source, passes, options);
   made.warm_ups = static_cast<std::int64_t>(dropped);

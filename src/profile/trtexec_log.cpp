@@ -2,7 +2,9 @@
 // The log of TensorRT's trtexec: a median of the time on the GPU over all passes, which its exports do not contain, and
 // the table of layers that --dumpProfile prints.
 #include "reader.hpp"
+#include "record_value.hpp"
 #include "trtexec_record.hpp"
+#include <benanza/detail/limits.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>
@@ -76,7 +78,7 @@ class LayerTable {
 
   struct Row {
     std::string name{};
-    double mean_ms = 0;
+    Seconds mean{};
   };
   /// Throws Unreadable.
   [[nodiscard]] Row read(std::string_view line) const {
@@ -86,12 +88,9 @@ class LayerTable {
     Row row;
     for (std::size_t i = 0; i < numbers_; ++i) {
       const std::string_view word = words[first + i];
-      double value = 0;
-      const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
-      const std::string_view rest(read.ptr, static_cast<std::size_t>(word.data() + word.size() - read.ptr));
-      if (read.ec != std::errc{} || (!rest.empty() && rest != "%") || !(value >= 0) || value > 1e12)
-        throw Unreadable("'" + std::string(word) + "' in a row of layer times, expected a number");
-      if (i == mean_) row.mean_ms = value;
+      const std::string_view number = word.substr(0, word.size() - (word.ends_with('%') ? 1 : 0));
+      const Seconds time = record_time(number, milliseconds(1), "'" + std::string(word) + "' in a row of layer times");
+      if (i == mean_) row.mean = time;
     }
     const std::string_view begin = words[name_first_ ? 0 : numbers_],
                            end = words[name_first_ ? first - 1 : words.size() - 1];
@@ -124,13 +123,14 @@ EngineProfile read_trtexec_log(Source& source, const ProfileOptions&) {
       if (message.find_first_not_of(' ') == std::string_view::npos || message.starts_with("&&&&")) table.reset();
       else {
         try {
+          check_text(line);
           const LayerTable::Row row = table->read(message);
           if (row.name == "Total") {
             table.reset();
             continue;
           }
           made.records.push_back(trtexec_record(source, row.name, lines.position()));
-          made.records.back().times = {milliseconds(row.mean_ms)};
+          made.records.back().times = {row.mean};
         } catch (const Unreadable& error) {
           source.leave_out(lines.position(), error.what());
         }
@@ -139,7 +139,9 @@ EngineProfile read_trtexec_log(Source& source, const ProfileOptions&) {
     }
     if (line.find("GPU Compute Time: min") == std::string_view::npos) continue;
     const auto median = value_of(line, "median = ");
-    if (!median || !(*median >= 0)) source.fail(lines.position(), "'GPU Compute Time' without 'median = ... ms'");
+    if (!median || !detail::is_possible(milliseconds(*median)))
+      source.fail(lines.position(),
+                  "'GPU Compute Time' without 'median = ... ms' from " + std::string(detail::time_range));
     if (!made.latencies.empty()) source.fail(lines.position(), "a second 'GPU Compute Time': the logs of two runs");
     made.latencies = {milliseconds(*median)};
     made.warnings.push_back(source.place(lines.position()) +

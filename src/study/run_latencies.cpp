@@ -26,6 +26,9 @@ StudyLatency latency_of_run(const ProfiledRun& run, const EngineProfile& profile
   if (!profile.latencies.empty()) {
     made.lowest = *std::min_element(profile.latencies.begin(), profile.latencies.end());
     made.highest = *std::max_element(profile.latencies.begin(), profile.latencies.end());
+  } else if (profile.unreadable > 0) {
+    made.time.reset();
+    notes.push_back(made.file + ": no latency of whole passes, and records that cannot be read: their sum is not one");
   } else if (made.time) {
     notes.push_back(made.file + ": no latency of whole passes: the sum of its records stands for it");
   }

@@ -183,6 +183,7 @@ bool holds_ratio(const Gap& gap, double most, bool take_provisional) {
   if (!gap.latency || !compared.ratio || *compared.ratio <= 0) why = "measured / " + rung + " is not known";
   else if (gap.partial) why = rung + " is partial";
   else if (!gap.doubt.empty() && !take_provisional) why = rung + " is provisional (" + gap.doubt + ")";
+  else if (gap.unreadable > 0) why = "records cannot be read, and the latency is the sum of the others";
   else if (gap.incomplete) why = "layers are in no record, and the latency is the sum of records";
   else if (!gap.outside.empty()) why = gap.outside;
   else if (1 / *compared.ratio > most) why = fmt::format("measured / {} is {:.4g}", rung, 1 / *compared.ratio);

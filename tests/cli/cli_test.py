@@ -595,6 +595,28 @@ class Cli(unittest.TestCase):
             self.assertEqual(failed.returncode, 4)
             self.assertIn(f"measured / {rung[-1] if rung else 'library_fused_resident'} is 1.5", failed.stderr)
 
+    def test_gap_ratio_of_a_profile_that_lacks_times(self):
+        # The rows take 0.0708 ms together, against 38.7 us: a ratio of 1.83, as long as all of them can be read.
+        profile = (MODELS.parent / "profiles/mnist.csv").read_text()
+        gap = ["gap", MNIST, "--results", MNIST_RESULTS, "--assert-ratio", "1.9", "--profile"]
+        whole = self.at / "whole.csv"
+        whole.write_text(profile)
+        self.assertEqual(run(*gap, whole).returncode, 0)
+        for time in ("nan", "", "0.041 ms", "1e300", "-1"):
+            damaged = self.at / "damaged.csv"
+            damaged.write_text(profile.replace("Conv,0.041", "Conv," + time))
+            failed = run(*gap, damaged)
+            self.assertEqual(failed.returncode, 4, time)
+            self.assertIn("1 record cannot be read", failed.stderr + failed.stdout)
+            self.assertIn("records cannot be read, and the latency is the sum of the others, asserted at most 1.9", failed.stderr)
+            complete = run("gap", MNIST, "--results", MNIST_RESULTS, "--require-complete", "--profile", damaged)
+            self.assertEqual(complete.returncode, 3)
+        twice = self.at / "twice.csv"
+        twice.write_text(profile + profile)
+        result = json.loads(run(*gap, twice, "--warm-ups", "0", "--json", "-").stdout)["gaps"][0]
+        self.assertEqual(result["passes"], 2)
+        self.assertAlmostEqual(result["latency_ms"], 0.0708, 6)
+
     def test_commands_of_a_gap_work_as_typed(self):
         folder = self.at / "it's here"
         folder.mkdir()
@@ -615,15 +637,17 @@ class Cli(unittest.TestCase):
         self.assertTrue(any(command.startswith("benanza measure --threads 1 --backend example ") for command in commands), commands)
 
     def test_names_of_a_profile_do_not_reach_the_terminal_as_they_are(self):
-        profile = self.at / "names.csv"
-        profile.write_bytes(b"layer,time_ms\nConvolution28,0.02\n\x1b[31mred\xff\xc2\x9b,0.01\nConvolution110,0.04\n")
+        profile = self.at / "names.json"
+        layers = (("Convolution28", 0.02), ("\x1b[31mred\x9b", 0.01), ("Convolution110", 0.04))
+        nodes = [{"name": name, "status": "EXECUTED", "node_type": "Convolution", "exec_type": "jit", "real_time": time} for name, time in layers]
+        profile.write_text(json.dumps({"avg_performance": {"nodes": nodes}}))
         for output in (["--all"], ["--csv", "-"], ["--dot", "-"]):
             result = subprocess.run([PROGRAM, "gap", MNIST, "--results", MNIST_RESULTS, "--profile", profile, "--latency", "75us", *output], capture_output=True, timeout=600, check=False)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertNotIn("\x1b", result.stdout.decode())
             self.assertNotIn("\x9b", result.stdout.decode())
             if output != ["--dot", "-"]:
-                self.assertIn("?[31mred???", result.stdout.decode())
+                self.assertIn("?[31mred??", result.stdout.decode())
 
     def test_gap_parts_add_up(self):
         profile = MODELS.parent / "profiles" / "mnist.csv"

@@ -85,6 +85,20 @@ TEST_CASE("a sum of records that lacks layers is not a latency: what they would 
   CHECK(says(gap.warnings, "1 layer in no record, and the total is the sum of records"));
 }
 
+TEST_CASE("a sum of records that lacks unreadable ones is not a latency, even if every layer has a record") {
+  const Case c = three_layers();
+  EngineProfile p = profile(0, {record("Conv_0", 140), record("Relu_1", 25), record("Softmax_2", 30)});
+  CHECK_FALSE(compare(c.analysis, c.model, p).incomplete);
+  p.unreadable = 2;
+  const Gap gap = compare(c.analysis, c.model, p);
+  check_sums(gap);
+  CHECK(gap.incomplete);
+  CHECK(gap.unreadable == 2);
+  CHECK(says(gap.warnings, "2 records cannot be read, and the total is the sum of records"));
+  p.latencies = {Seconds{200e-6}};  // which does not lack them
+  CHECK_FALSE(compare(c.analysis, c.model, p).incomplete);
+}
+
 TEST_CASE("where no record serves a layer nothing is said about layers, nor of a latency that is their sum") {
   const Case c = three_layers();
   for (const double latency : {0.0, 200.0}) {

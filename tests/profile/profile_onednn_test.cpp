@@ -120,8 +120,16 @@ TEST_CASE("a broken log of oneDNN is refused with the byte") {
   const std::string at = "byte " + std::to_string(header_2.size());
   CHECK_THAT(error_of(text.substr(0, text.size() - 80)), Catch::Contains(at + ": a line of 8 columns, expected 10"));
   CHECK_THAT(error_of(header_2 + with_time(conv_2, "-1")),
-             Catch::Contains(at + ": exec_time '-1', expected milliseconds"));
+             Catch::Contains(at + ": exec_time '-1' in milliseconds, expected 0 or a time from 1 ps to 1 year"));
   CHECK_THAT(error_of(header_2 + with_time(conv_2, "0.5x")), Catch::Contains("exec_time '0.5x'"));
+  CHECK_THAT(error_of(header_2 + with_time(conv_2, "1e300")), Catch::Contains("exec_time '1e300'"));
+  for (const std::string part : {"eltwise", "exec", "verbose"}) {
+    std::string bad = conv_2;
+    bad.replace(bad.find(part), 1, "\xFF");
+    const auto lacking = read_text(header_2 + conv_2 + bad + reorder_2);
+    CHECK(lacking.unreadable == 1);
+    CHECK(warned(lacking, "a line that is not UTF-8; this record is left out"));
+  }
   // Cut off inside the last number: 0.5 of 0.51.
   const std::string cut = header_2 + conv_2 + with_time(conv_2, "0.51");
   const std::string last = "byte " + std::to_string(header_2.size() + conv_2.size());

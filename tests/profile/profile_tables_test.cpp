@@ -47,7 +47,7 @@ TEST_CASE("OpenVINO's detailed counters are a pass a block") {
              Catch::Contains("profile: byte 123: a layer of 4 columns, expected 6: cut off?"));
   std::string wrong = block;
   wrong.replace(wrong.find("0.040"), 5, "-0.04");
-  CHECK(warned(read_text(wrong), "byte 123: time '-0.04', expected a number that is not negative"));
+  CHECK(warned(read_text(wrong), "byte 123: time '-0.04', expected 0 or a time from 1 ps to 1 year"));
   // A pass with a layer that cannot be read does not count if there is another one.
   CHECK(microseconds(read_text(wrong + second).records.at(0).times) == std::vector<double>{42});
 }
@@ -109,12 +109,71 @@ TEST_CASE("empty lines before the header of a table are skipped") {
 TEST_CASE("a broken CSV of layers is refused with the byte") {
   CHECK_THAT(error_of("layer,time_ms\nconv1"),
              Catch::Contains("profile: byte 14: a row of 1 columns, expected 2: cut off?"));
-  for (const std::string time : {"fast", "-1", "nan"})
+  for (const std::string time : {"fast", "-1", "nan", "", "0.041 ms", "1e300", "1e-300", "inf", "4e10"})
     CHECK_THAT(error_of("layer,time_ms\nconv1," + time + "\n"),
-               Catch::Contains("profile: byte 14: time '" + time + "', expected a number that is not negative"));
+               Catch::Contains("profile: byte 14: time '" + time + "', expected 0 or a time from 1 ps to 1 year"));
   CHECK(error_of("model,layer,time_ms\nresnet,conv1,1\nvgg,conv1,2\n") ==
         "profile: byte 35: model 'vgg' after rows of 'resnet': expected the layers of one run");
   CHECK_THAT(error_of("layer,time_ms\n"), Catch::Contains("a header, but no layer"));
+}
+
+TEST_CASE("rows without a time are counted where the passes that count lack them") {
+  const std::string rows = "conv,4\nrelu,1\n", damaged = "conv,nan\nrelu,1\n";
+  CHECK(read_text("layer,time_ms\n" + rows).unreadable == 0);
+  const auto lacking = read_text("layer,time_ms\n" + damaged);
+  CHECK(lacking.unreadable == 1);
+  CHECK(lacking.records.size() == 1);
+  // The other two passes are whole: the one that is not does not count.
+  CHECK(read_text("layer,time_ms\n" + rows + damaged + rows).unreadable == 0);
+  CHECK(read_text("layer,time_ms\n" + damaged + damaged).unreadable == 2);
+}
+
+TEST_CASE("a year is the longest time of a row, in any unit") {
+  // 365 days have 31,536,000 s.
+  for (const std::string unit : {"s,31536", "ms,31536000", "us,31536000000", "ns,31536000000000"}) {
+    const std::string name = unit.substr(0, unit.find(',')), digits = unit.substr(unit.find(',') + 1);
+    const std::string header = "layer,time_" + name + "\na,", year = digits + "000";
+    CHECK(read_text(header + digits + "\n").unreadable == 0);
+    CHECK_FALSE(error_of(header + year + "9\n").empty());
+  }
+}
+
+TEST_CASE("bytes that are no text cost a row of a table, and are counted") {
+  for (const std::string bad : {"\xFF", "\xC3(", "\x01"}) {
+    const auto csv = read_text("layer,time_ms\nco" + bad + "nv,4\nrelu,1\n");
+    CHECK(csv.records.size() == 1);
+    CHECK(csv.unreadable == 1);
+    CHECK(
+        warned(csv, bad == "\x01" ? "byte 14: a line with a control character" : "byte 14: a line that is not UTF-8"));
+    const auto counters = read_text("layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\nc" + bad +
+                                    ";EXECUTED;C;j;2;2\nd;EXECUTED;C;j;2;2\n");
+    CHECK(counters.records.size() == 1);
+    CHECK(counters.unreadable == 1);
+    const std::string rest = " EXECUTED layerType: Convolution execType: jit realTime (ms): 2 cpuTime (ms): 2\n";
+    const auto printed = read_text("c" + bad + rest + "d" + rest);
+    CHECK(printed.records.size() == 1);
+    CHECK(printed.unreadable == 1);
+    const std::string damaged = " EXECUTED la" + bad + "yerType: Convolution execType: jit realTime (ms): 2\n";
+    CHECK(read_text("c" + rest + "e" + damaged + "d" + rest).unreadable == 1);
+  }
+  CHECK(read_text("layer,time_ms\nBl\xC3\xB6"
+                  "ck\t1,4\n")
+            .unreadable == 0);  // UTF-8, and a tab
+}
+
+TEST_CASE("a second header begins another pass of a CSV of layers") {
+  const std::string rows = "conv,4\nrelu,1\n";
+  const auto two = read_text("layer,time_ms\n" + rows + "layer,time_ms\nconv,5\nrelu,1\n", {.warm_ups = 0});
+  REQUIRE(two.records.size() == 2);
+  CHECK(two.unreadable == 0);
+  CHECK(microseconds(two.records[0].times) == std::vector<double>{4000, 5000});
+  // Another unit and other columns.
+  const auto other = read_text("layer,time_ms\n" + rows + "time_us,layer\n5000,conv\n1000,relu\n", {.warm_ups = 0});
+  CHECK(microseconds(other.records.at(0).times) == std::vector<double>{4000, 5000});
+  CHECK(error_of("layer,time_ms\n" + rows + "layer,time_ms\nconv,5\n") ==
+        "profile: byte 28: another header, and after it 1 rows that are not the 2 before the first one: expected the "
+        "layers of one run");
+  CHECK(read_text("layer,time_ms\n" + rows + "layer,time_ms\n").records.size() == 2);  // a run that was killed
 }
 
 TEST_CASE("a last row without its line end is read with a warning: its time may be cut off") {

@@ -334,7 +334,9 @@ struct Gap {
   std::string outside{};            ///< if not empty, why no gap is given: the engine is below the model floor, it ran
                                     ///< on another device, or its profile holds more than the model
   std::string total_only{};         ///< if not empty, why nothing is said about layers
-  bool incomplete = false;          ///< the latency is the sum of records, and some layers of the bound are in none
+  std::size_t unreadable = 0;       ///< records that the latency lacks: it is their sum, and they cannot be read
+  bool incomplete = false;          ///< the latency is the sum of records, and some layers of the bound are in none,
+                                    ///< or records are unreadable
   bool unclaimed = false;           ///< deviations say why nothing counts as explained and nothing is advised
   std::vector<RungRatio> ratios{};  ///< in the ladder's order; rungs that cannot be given have no bound
 

@@ -103,6 +103,8 @@ struct EngineProfile {
   std::vector<ProfileRecord> records{};  ///< in the engine's order; of counted passes
   std::vector<LibraryCall> calls{};      ///< in the order of the log
   std::vector<BetweenCalls> between{};   ///< by time, longest first; empty if library calls were not traced
+  /// Records with times that could not be read, so that the passes that count lack them. A sum of records is too low.
+  std::size_t unreadable = 0;
   std::string total_only{};  ///< empty, or why its records support no claim about layers (asynchronous provider ...)
   std::vector<std::string> warnings{};  ///< what is doubtful, with file and place
 };

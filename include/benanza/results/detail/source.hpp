@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -47,6 +48,10 @@ class Source {
 
   /// Counts a record that cannot be read.
   void leave_out(std::uint64_t byte, const std::string& why);
+  /// Of the records that were left out, those that what counts lacks: all, unless the reader knows that the others are
+  /// in passes that do not count.
+  void only_lacks(std::size_t records) { lacking_ = records; }
+  [[nodiscard]] std::size_t lacking() const { return lacking_.value_or(left_out_); }
   /// What the reader's user has to know; empty if the file is as it should be.
   void warn(std::uint64_t byte, const std::string& what) { warnings_.push_back(place(byte) + ": " + what); }
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
@@ -67,6 +72,7 @@ class Source {
   std::unique_ptr<File> file_;
   std::unique_ptr<char[]> first_{}, chunk_{}, wide_{};
   std::size_t head_ = 0, given_ = 0, left_out_ = 0;
+  std::optional<std::size_t> lacking_{};
   std::uint64_t position_ = 0;
   Encoding encoding_ = Encoding::utf8;
   std::uint32_t high_surrogate_ = 0;  ///< the first half of a character whose second half comes next
