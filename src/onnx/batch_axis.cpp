@@ -43,15 +43,18 @@ Axes axes_after(const onnx::NodeProto& node, int i, const Axes& x) {
     y.push_back(-1);
     return y;
   }
-  if ((op == "MatMul" || op == "Concat" || op == "LayerNormalization") && i == 0) {
+  if ((op == "MatMul" && i == 0) || op == "Concat" || (op == "LayerNormalization" && i == 0)) {
     Axes y = x;
-    if (!y.empty()) y.back() = -1;
+    const auto rank = static_cast<std::int64_t>(y.size());
+    const std::int64_t axis = op == "Concat" ? integer_of(node, "axis", -1) : -1;
+    const std::int64_t at = axis < 0 ? axis + rank : axis;
+    if (at >= 0 && at < rank) y[static_cast<std::size_t>(at)] = -1;
     return y;
   }
   const bool is_elementwise = facts.shape == ShapeRule::like_first || facts.is(Trait::broadcasts) ||
                               facts.gradient == Gradient::unary || facts.moves == Moves::unchanged ||
                               facts.moves == Moves::converted;
-  if (i == 0 && (is_elementwise || op == "Dropout" || op == "Slice" || op == "Split")) return x;
+  if (is_elementwise || (i == 0 && (op == "Dropout" || op == "Slice" || op == "Split"))) return x;
   return {};
 }
 

@@ -111,6 +111,15 @@ class Binder {
     return std::nullopt;
   }
 
+  /// The second axis, if only that one is left open: [6, N, 16], or [L, N, 16] where the caller says L.
+  [[nodiscard]] std::optional<std::size_t> open_axis(const DeclaredInput& input) const {
+    if (!input.dims || input.dims->size() < 3) return std::nullopt;
+    const Dim &first = (*input.dims)[0], &second = (*input.dims)[1];
+    const bool is_given = first.size ? *first.size != 1 : options_.dims.contains(first.symbol) && options_.batch;
+    const bool is_open = !second.size && !says_other(second.symbol) && !options_.dims.contains(second.symbol);
+    return is_given && is_open ? std::optional<std::size_t>(1) : std::nullopt;
+  }
+
   void find_axes() {
     const auto is_recurrent = [](const onnx::NodeProto& node) {
       return facts_of(node.domain(), node.op_type()).is(Trait::recurrent);
@@ -120,28 +129,40 @@ class Binder {
       told_axes_.push_back(named_axis(input));
       if (!told_axes_.back() && any_recurrent && input.dims)
         told_axes_.back() = recurrent_batch_axis(graph_, input.proto->name(), input.dims->size());
+      if (!told_axes_.back()) told_axes_.back() = open_axis(input);
+    }
+    if (const DeclaredInput* first = leading_input()) {
+      if (const auto told = told_axis(*first)) untold_axis_ = *told;
+      leading_size_ = (*first->dims)[axis_of(*first)].size;
     }
   }
   [[nodiscard]] std::optional<std::size_t> told_axis(const DeclaredInput& input) const {
     return told_axes_[static_cast<std::size_t>(&input - inputs_.data())];
   }
 
-  /// The axis of an input that is the batch, if one is.
+  /// The axis of an input that is the batch, if one is. Other inputs have it where the first one has it, unless only
+  /// their first axis has its size.
   [[nodiscard]] std::size_t axis_of(const DeclaredInput& input) const {
-    return told_axis(input).value_or(input.dims->size() > untold_axis_ ? untold_axis_ : 0);
+    if (const auto told = told_axis(input)) return *told;
+    if (input.dims->size() <= untold_axis_) return 0;
+    return leading_size_ && (*input.dims)[untold_axis_].size != leading_size_ ? 0 : untold_axis_;
   }
 
-  /// The first input that has a dimension, or if that dimension is something else by its name, an input with a
-  /// dimension that is the batch by its name.
+  /// The first input that has a dimension and is no single number; or if its dimension is something else by its name,
+  /// an input with a dimension that is the batch by its name.
   [[nodiscard]] const DeclaredInput* leading_input() const {
-    const DeclaredInput* first = nullptr;
+    const DeclaredInput *first = nullptr, *number = nullptr;
     for (const auto& input : inputs_) {
       if (!input.dims || input.dims->empty() || values_.contains(input.proto->name())) continue;
+      if (input.dims->size() == 1 && input.dims->front().size == 1) {
+        if (number == nullptr) number = &input;
+        continue;
+      }
       if (first == nullptr) first = &input;
       if (!says_other((*first->dims)[axis_of(*first)].symbol)) return first;
       if (named_axis(input)) return &input;
     }
-    return first;
+    return first != nullptr ? first : number;
   }
   [[nodiscard]] const Dim* leading_dim() const {
     const DeclaredInput* input = leading_input();
@@ -161,7 +182,10 @@ class Binder {
     binding.batch = binding.inputs[static_cast<std::size_t>(input - inputs_.data())].dims[at];
     binding.leads = at == 0;
     binding.is_frozen = leading.size.has_value();
-    binding.is_told = told_axis(*input).has_value();
+    binding.is_asked = options_.batch || std::any_of(options_.defaults.begin(), options_.defaults.end(),
+                                                     [](const Options& each) { return each.batch.has_value(); });
+    const auto& first = input->dims->front().size;
+    binding.may_be_second = !told_axis(*input) && input->dims->size() > 1 && first && *first != 1;
     const std::int64_t made_for = leading.size.value_or(1);
     if (made_for != binding.batch) binding.old_batch = made_for;
   }
@@ -187,7 +211,7 @@ class Binder {
     if (!leading->symbol.empty() && own.symbol == leading->symbol) return true;
     if (axis == axis_of(input) && leading->anonymous) return own.anonymous;
     if (axis == axis_of(input) && leading->size)
-      return own.size == leading->size && (input.dims->size() > 1 || *leading->size != 1);
+      return own.size == leading->size && (input.dims->size() > 1 || *leading->size != 1 || told_axis(input));
     return axis == 1 && !leading->size && own.anonymous && input.dims->size() == 3 && (*input.dims)[0].size &&
            (*input.dims)[2].size;
   }
@@ -296,6 +320,11 @@ class Binder {
     return leading_dim()->symbol == dim.symbol || std::none_of(inputs_.begin(), inputs_.end(), stands_behind);
   }
 
+  /// False for `batch_size x num_heads` or `2*batch`.
+  [[nodiscard]] static bool is_one_size(const std::string& symbol) {
+    return symbol.find(" x ") == std::string::npos && symbol.find_first_of("*/+-()") == std::string::npos;
+  }
+
   /// Dimensions that are the batch get its size. If it is not known, the size is 1.
   void assume_batch() {
     const Dim* leading = leading_dim();
@@ -305,7 +334,8 @@ class Binder {
       for (std::size_t i = 0; input.dims && i < input.dims->size(); ++i) {
         const std::string& symbol = (*input.dims)[i].symbol;
         if (symbol.empty() || sizes_.contains(symbol)) continue;
-        if (batch_ && shares_batch(input, i)) sizes_[symbol] = *batch_;
+        const bool is_batch = shares_batch(input, i) || (looks_like_batch(input, i) && is_one_size(symbol));
+        if (batch_ && is_batch) sizes_[symbol] = *batch_;
         else if (looks_like_batch(input, i)) sizes_[symbol] = assumed_[symbol] = 1;
       }
   }
@@ -384,6 +414,7 @@ class Binder {
   std::size_t untold_axis_;
   std::vector<DeclaredInput> inputs_;
   std::vector<std::optional<std::size_t>> told_axes_{};
+  std::optional<std::int64_t> leading_size_{};  ///< of the batch, if the file gives it
   std::set<std::string> symbols_{};
   std::map<std::string, std::int64_t> sizes_{}, assumed_{}, values_{};
   std::map<std::string, Dims> shapes_{};

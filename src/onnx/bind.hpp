@@ -33,9 +33,10 @@ struct Binding {
   std::vector<std::string> unbound{};             ///< everything unbound, in words, including shapes of unknown rank
   std::int64_t batch = 1;
   bool leads = true;            ///< the batch is the first axis of its input
-  bool is_frozen = true;        ///< the file gives the batch as a number
-  bool is_told = false;         ///< a name or a recurrent operator says which axis is the batch
-  std::size_t untold_axis = 0;  ///< the axis that was assumed if it is not told
+  bool is_frozen = false;       ///< the file gives the batch as a number
+  bool is_asked = false;        ///< a batch was requested
+  bool may_be_second = false;   ///< nothing says which axis is the batch, and the first one is frozen and not 1
+  std::size_t untold_axis = 0;  ///< the axis that was assumed
   /// The batch that the file was made for, if another one is requested; 1 if the file leaves it open.
   std::optional<std::int64_t> old_batch{};
   bool executable = false;  ///< as in ImportOptions

@@ -76,6 +76,7 @@ Graph Builder::build() {
   }
   walk(scope);
   root_.graph.outputs = outputs_of(scope);
+  for (const ValueId id : root_.graph.outputs) output_dims_.push_back(root_.graph.values[id].dims);
   for (const auto& output : model_.graph().output()) root_.graph.output_names.push_back(output.name());
   if (!binding_.executable) fold_quantization(root_.graph);
   decompose(root_.graph, binding_.executable);

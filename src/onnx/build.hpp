@@ -57,9 +57,14 @@ class Builder {
   [[nodiscard]] const std::vector<std::int64_t>& sizes_at_error() const { return sizes_at_error_; }
   /// Inputs of one integer without a value that this node depends on.
   [[nodiscard]] const std::vector<std::string>& scalars_at_error() const { return scalars_at_error_; }
-  /// `'name' (MatMul)`: the first product that combines the items of the batch with each other, as its work grows
-  /// faster than the batch. Empty if there is none.
-  [[nodiscard]] const std::string& combines_items() const { return combines_items_; }
+  /// Whether some node may combine the items of a batch: a product of two computed tensors, or a recurrent operator.
+  [[nodiscard]] bool may_combine_items() const { return may_combine_items_; }
+  /// `'name' (MatMul)`: the first node that does, if such nodes take a hundredth or more of all products. A product
+  /// does if its work grows faster than the batch; a recurrent operator if its sequences become longer. Empty if there
+  /// is none.
+  [[nodiscard]] std::string combines_items() const;
+  /// Whether the batch changes the size of some output of the model.
+  [[nodiscard]] bool batch_reaches_output() const;
 
  private:
   using Ids = std::vector<std::optional<ValueId>>;
@@ -206,9 +211,12 @@ class Builder {
   std::size_t visited_ = 0;
   std::vector<std::int64_t> sizes_at_error_{};
   std::vector<std::string> scalars_at_error_{};
-  std::string combines_items_{};
-  std::int64_t unrolled_nodes_ = 0;                         ///< visited in passes that stand in place of their loops
-  Frame* unrolled_into_ = nullptr;                          ///< the outermost frame into which a loop is being unrolled
+  std::vector<Dims> output_dims_{};
+  bool may_combine_items_ = false;
+  std::string combines_items_{};      ///< the first node that does
+  double products_ = 0, excess_ = 0;  ///< multiplications of all products, and those that independent items do not take
+  std::int64_t unrolled_nodes_ = 0;   ///< visited in passes that stand in place of their loops
+  Frame* unrolled_into_ = nullptr;    ///< the outermost frame into which a loop is being unrolled
   std::unordered_map<const void*, ValueId> stored_once_{};  ///< constants of its passes -> values of that frame
   std::deque<onnx::NodeProto> made_nodes_{};                ///< nodes that are visited instead of nodes of the model
   std::map<std::string, int, std::less<>> opsets_{};

@@ -6,6 +6,7 @@
 #include "proto.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace benanza::importer {
@@ -102,6 +103,7 @@ void Builder::resize_constant(Step& step, std::size_t input, Dims dims) {
   auto literal = std::exchange(frame.graph.values[*step.inputs[input]].literal, std::nullopt);
   Value value = frame.graph.values[*step.inputs[input]];
   frame.graph.values[*step.inputs[input]].literal = std::move(literal);
+  if (value.origins.empty() && element_count(dims) > value.elements()) value.origins = {*step.inputs[input]};
   value.dims = std::move(dims);
   value.stored.reset();
   value.banded.reset();
@@ -273,27 +275,60 @@ void Builder::inherit_position(Step& step) {
 }
 
 /// The items of a batch are independent requests, so their work grows as their number does. A product that takes more
-/// compares them: an attention over all rows of all items, or a correlation of each with each.
+/// compares them: an attention over all rows of all items, or a correlation of each with each. A recurrent operator
+/// whose sequences become longer reads the items one after the other.
 void Builder::note_combined_items(const Step& step) {
-  if (!before_ || !combines_items_.empty() || step.inputs.size() < 2 || !step.node.has_output(0)) return;
+  if (step.inputs.size() < 2 || !step.inputs[0] || !step.inputs[1] || !step.node.has_output(0)) return;
   const auto& values = step.scope.frame.graph.values;
-  const auto is_computed = [&](std::size_t i) { return step.inputs[i] && !values[*step.inputs[i]].constant; };
-  if (!is_computed(0) || !is_computed(1)) return;
-  const auto size = product_size(step.node, values[*step.inputs[0]].dims, values[*step.inputs[1]].dims,
-                                 values[*step.node.outputs[0]].dims);
+  const auto dims_of = [&](ValueId id) -> const Dims& { return values[id].dims; };
+  const Dims& x = dims_of(*step.inputs[0]);
+  const auto found = [&](double excess) {
+    excess_ += excess;
+    if (combines_items_.empty()) combines_items_ = "'" + step.node.name + "' (" + step.node.op_type + ")";
+  };
+  if (step.op.facts->is(Trait::recurrent)) {
+    may_combine_items_ = true;
+    const PastValue* old = before_ ? past(step.scope, step.proto.input(0)) : nullptr;
+    const std::size_t along = step.node.attribute<std::int64_t>("layout", 0) != 0 ? 1 : 0;
+    if (old != nullptr && x.size() == 3 && old->dims.size() == 3 && x[along] != old->dims[along])
+      found(std::numeric_limits<double>::infinity());
+    return;
+  }
+  const auto size = product_size(step.node, x, dims_of(*step.inputs[1]), dims_of(*step.node.outputs[0]));
   if (!size) return;
+  const bool is_of_computed = !values[*step.inputs[0]].constant && !values[*step.inputs[1]].constant;
+  may_combine_items_ = may_combine_items_ || is_of_computed;
+  if (!before_) return;
+  const double batches = static_cast<double>(binding_.batch) / static_cast<double>(*binding_.old_batch);
+  products_ += *size * std::max(1.0, 1 / batches);  // at the larger batch
+  if (!is_of_computed) return;
   const PastValue* a = past(step.scope, step.proto.input(0));
   const PastValue* b = past(step.scope, step.proto.input(1));
   const PastValue* y = past(step.scope, step.proto.output(0));
-  if (a == nullptr || b == nullptr || y == nullptr || y->dims.size() != values[*step.node.outputs[0]].dims.size())
-    return;
+  if (a == nullptr || b == nullptr || y == nullptr || y->dims.size() != dims_of(*step.node.outputs[0]).size()) return;
   const auto old_size = product_size(step.node, a->dims, b->dims, y->dims);
   if (!old_size || *old_size <= 0) return;
+  const double less = std::min(*old_size, *size), more = std::max(*old_size, *size),
+               growth = std::max(batches, 1 / batches);
   constexpr double rounding = 1e-4;
-  const double growth = static_cast<double>(binding_.batch) / static_cast<double>(*binding_.old_batch),
-               of_size = *size / *old_size;
-  if (growth > 1 ? of_size > growth * (1 + rounding) : of_size < growth * (1 - rounding))
-    combines_items_ = "'" + step.node.name + "' (" + step.node.op_type + ")";
+  if (more > less * growth * (1 + rounding)) found(more - less * growth);
+}
+
+std::string Builder::combines_items() const {
+  constexpr double share = 0.01;
+  return excess_ > share * products_ ? combines_items_ : std::string();
+}
+
+bool Builder::batch_reaches_output() const {
+  if (!before_) return false;
+  const History& history = before_->get();
+  const auto body = history.find(&model_.graph());
+  if (body == history.end()) return false;
+  for (int i = 0; i < model_.graph().output_size() && i < static_cast<int>(output_dims_.size()); ++i) {
+    const auto old = body->second.find(model_.graph().output(i).name());
+    if (old != body->second.end() && old->second.dims != output_dims_[static_cast<std::size_t>(i)]) return true;
+  }
+  return false;
 }
 
 }  // namespace benanza::importer

@@ -117,6 +117,17 @@ void check_setting(InputRole role, std::size_t i, std::span<const Value* const> 
                      std::to_string(highest_rank));
 }
 
+/// The library's rule accepts a filter whose channels are not those of x.
+void check_channels(const Node& node, std::span<const Value* const> inputs) {
+  if (inputs.size() < 2 || inputs[0] == nullptr || inputs[1] == nullptr || inputs[0]->data_dependent) return;
+  const auto &x = inputs[0]->dims, &w = inputs[1]->dims;
+  if (x.size() < 2 || w.size() < 2) return;
+  const std::int64_t group = node.attribute<std::int64_t>("group", 1);
+  if (x[1] != 0 && w[1] != 0 && x[1] / group != w[1])
+    throw InputError("x has " + std::to_string(x[1]) + " channels in groups of " + std::to_string(x[1] / group) +
+                     ", its filter has groups of " + std::to_string(w[1]));
+}
+
 }  // namespace
 
 void guard_node(const Node& node, const OperatorFacts& facts, std::span<const Value* const> inputs,
@@ -138,6 +149,7 @@ void guard_node(const Node& node, const OperatorFacts& facts, std::span<const Va
   if (!node.domain.empty()) return;  // an operator of the same name elsewhere has other inputs
   if (node.op_type == "Einsum") check_equation(node);
   if (node.op_type == "Range") check_range(inputs);
+  if (node.op_type == "Conv") check_channels(node, inputs);
   if (node.op_type == "Transpose") check_permutation(node, inputs);
   if (node.op_type == "Split" && node.attributes.contains("num_outputs"))  // a rule reads a size for each output
     check("attribute 'num_outputs'", node.attribute<std::int64_t>("num_outputs", 1), static_cast<std::int64_t>(outputs),

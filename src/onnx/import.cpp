@@ -12,9 +12,11 @@
 #include <google/protobuf/arena.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,8 +53,21 @@ class KnownHistory {
     return history_ = std::make_shared<const importer::History>(std::move(history));
   }
 
+  /// What `find` says, which is asked once.
+  [[nodiscard]] bool second_axis_is_batch(const std::function<bool()>& find) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (second_axis_) return *second_axis_;
+    }
+    const bool found = find();
+    const std::lock_guard lock(mutex_);
+    second_axis_ = found;
+    return found;
+  }
+
  private:
   std::mutex mutex_{};
+  std::optional<bool> second_axis_{};
   std::vector<importer::BoundInput> inputs_{};
   importer::LazyHistory::Shared history_{};
 };
@@ -69,9 +84,10 @@ class Importer {
     importer::Trial trial;
     try {
       Graph graph = build(binding, options_, trial);
-      if (trial.combines_items.empty()) return graph;
+      if (binding.may_be_second && trial.may_combine_items && second_axis_is_batch()) return with_second_axis(&graph);
       return with_separate_items(std::move(graph), binding, trial.combines_items);
     } catch (const InputError& error) {
+      if (binding.may_be_second && binding.is_asked && second_axis_is_batch()) return with_second_axis(nullptr);
       if (const auto values = values_that_help(trial.scalars); !values.empty()) {
         std::string inputs;
         for (const auto& [name, value] : values)
@@ -86,28 +102,50 @@ class Importer {
   }
 
  private:
-  /// `product` of the graph combines the items of a batch with each other. If nothing tells which axis is the batch, it
-  /// may be the second one, as in [length, batch, size]. Otherwise, a file of fixed sizes has no meaning at that batch;
-  /// one of open sizes computes what it says.
-  Graph with_separate_items(Graph graph, const importer::Binding& binding, const std::string& product) {
-    const bool is_one = binding.is_frozen && binding.old_batch == 1;  // no length is 1
-    if (options_.batch && !binding.is_told && !is_one) {
-      const importer::Binding second = importer::bind_inputs(model_.graph(), options_, 1);
-      importer::Trial trial;
-      try {
-        Graph other = second.leads || !second.unbound.empty() ? Graph() : build(second, options_, trial);
-        if (trial.fits && trial.combines_items.empty()) {
-          other.warnings.push_back("the batch is taken to be axis 1 of the inputs, since node " + product +
-                                   " combines what lies along axis 0");
-          return other;
+  /// Whether the batch is the second axis, as in [length, batch, size]: other sizes of the first one make nodes combine
+  /// what lies along it, and other sizes of the second one do not, and reach an output.
+  [[nodiscard]] bool second_axis_is_batch() {
+    return known_.second_axis_is_batch([this] {
+      const auto separates = [this](std::size_t axis) {
+        try {
+          ImportOptions options = options_;
+          options.batch.reset();
+          for (auto& each : options.defaults) each.batch.reset();
+          const importer::Binding own = importer::bind_inputs(model_.graph(), options, axis);
+          options.batch = 2 * std::max<std::int64_t>(own.batch, 1);
+          const importer::Binding probed = importer::bind_inputs(model_.graph(), options, axis);
+          importer::Trial trial;
+          if (!probed.unbound.empty() || (axis == 1) == probed.leads) return false;
+          (void)build(probed, options, trial);
+          return trial.combines_items.empty() && trial.batch_reaches_output;
+        } catch (const Error&) {
+          return false;
         }
-      } catch (const InputError&) {
-        // Its shapes do not fit such a batch.
-      }
+      };
+      return !separates(0) && separates(1);
+    });
+  }
+
+  /// `own`: the graph, if no batch is asked for.
+  Graph with_second_axis(Graph* own) {
+    const importer::Binding binding = importer::bind_inputs(model_.graph(), options_, 1);
+    if (!binding.is_asked && own != nullptr) {
+      own->batch = binding.batch;
+      return std::move(*own);
     }
+    importer::Trial ignored;
+    Graph graph = build(binding, options_, ignored);
+    graph.warnings.emplace_back(
+        "the batch is taken to be axis 1 of the inputs, since nodes combine what lies along axis 0");
+    return graph;
+  }
+
+  /// `node` of the graph combines the items of a batch with each other. A file of fixed sizes has no meaning at that
+  /// batch; one of open sizes computes what it says.
+  static Graph with_separate_items(Graph graph, const importer::Binding& binding, const std::string& node) {
+    if (node.empty() || !binding.is_asked) return graph;
     const std::string what =
-        "node " + product +
-        " combines the items of a batch with each other, so that its work grows faster than the batch";
+        "node " + node + " combines the items of a batch with each other, so that its work grows faster than the batch";
     if (binding.is_frozen)
       throw InputError("it has no batch of " + std::to_string(binding.batch) + ": " + what +
                        "; it is made for a batch of " + std::to_string(*binding.old_batch));
@@ -128,6 +166,8 @@ class Importer {
       trial = {.fits = true,
                .nodes = builder.visited(),
                .outputs = outputs_as_declared(graph),
+               .may_combine_items = builder.may_combine_items(),
+               .batch_reaches_output = binding.may_be_second && builder.batch_reaches_output(),
                .combines_items = builder.combines_items()};
       return graph;
     } catch (const Error&) {

@@ -23,7 +23,9 @@ struct Trial {
   std::vector<std::int64_t> sizes{};   ///< sizes in the constants that this node reads: likely expected sizes
   std::vector<std::string> scalars{};  ///< inputs of one integer on which this node depends
   std::size_t outputs = 0;             ///< number of model outputs whose shape is as the file declares
-  std::string combines_items{};        ///< the product that combines the items of the batch with each other
+  bool may_combine_items = false;      ///< as Builder says
+  bool batch_reaches_output = false;
+  std::string combines_items{};
 };
 using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 using Try = std::function<Trial(const Sizes&)>;

@@ -580,6 +580,17 @@ TEST_CASE("distances between all pairs of rows are no more than a product", "[fl
                                     "y = ReduceSum<keepdims = 0>(s, last) }"),
                 squares, reads);
   }
+  SECTION("with the square as a product of the differences with themselves") {
+    check_known(known_layers(rows + "<int64[1] last = {2}> { d = Sub(a, b) s = Mul(d, d) "
+                                    "y = ReduceSum<keepdims = 0>(s, last) }"),
+                squares, reads);
+  }
+  SECTION("of rows that are expanded first") {
+    check_known(known_layers(rows + "<int64[1] last = {2}, int64[3] all = {32, 64, 8}, float two = {2}> { "
+                                    "e = Expand(a, all) f = Expand(b, all) d = Sub(e, f) s = Pow(d, two) "
+                                    "y = ReduceSum<keepdims = 0>(s, last) }"),
+                squares, reads);
+  }
   SECTION("not if another node reads the differences") {
     const auto model = known_layers(
         "(float[32, 1, 8] a, float[1, 64, 8] b) => (float[32, 64] y, float[32, 64, 8] d) "

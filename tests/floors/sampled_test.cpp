@@ -99,37 +99,37 @@ benanza::ModelLayers in_boxes(const std::string& images, const std::string& boxe
                       {{"w", f32, {4, 4, 1, 1}}});
 }
 
-// A result takes at least one multiplication and one addition: rows may be combined first, then columns.
+// A result takes at least one addition, in a box within one cell.
 TEST_CASE("a RoiAlign of constant boxes", "[floors]") {
   const std::string one = ", sampling_ratio = 1";
   SECTION("of two bins of two places") {
     // The box begins at -0.5, so its samples are at 0.5 and 2.5: in all they lie between four places along an axis.
-    check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", one), least(16, 4, 2));
-    check_least(in_boxes("1", "0, 0, 8, 8", "0", "2", one + ", spatial_scale = 0.5"), least(16, 4, 2));
+    check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", one), least(16, 4, 1));
+    check_least(in_boxes("1", "0, 0, 8, 8", "0", "2", one + ", spatial_scale = 0.5"), least(16, 4, 1));
     // Without the shift they are at places 1 and 3.
     const std::string unshifted = ", coordinate_transformation_mode = \"output_half_pixel\"";
-    check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", one + unshifted), least(4, 4, 2));
+    check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", one + unshifted), least(4, 4, 1));
   }
   SECTION("as many samples as a bin has places") {
     // Two samples per bin along an axis, at places 0, 1, 2 and 3.
-    check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", ""), least(16, 4, 2));
+    check_least(in_boxes("1", "0, 0, 4, 4", "0", "2", ""), least(16, 4, 1));
   }
   SECTION("at row 8.5 and column 0.5 of 16 rows of 4 columns") {
     check_least(least_layers("(float[1, 4, 16, 4] x) => (float[1, 4, 1, 1] y) <float[1, 4] r = {0, 8, 2, 10}, "
                              "int64[1] n = {0}> { c = Conv(x, w) y = RoiAlign<sampling_ratio = 1>(c, r, n) }",
                              {{"w", f32, {4, 4, 1, 1}}}),
-                least(4, 1, 2));
+                least(4, 1, 1));
   }
-  SECTION("of the last of three images") { check_least(in_boxes("3", "0, 0, 2, 2", "2", "1", one), least(4, 1, 2)); }
+  SECTION("of the last of three images") { check_least(in_boxes("3", "0, 0, 2, 2", "2", "1", one), least(4, 1, 1)); }
   SECTION("one in each of nine images") {
     std::string boxes = "0, 0, 2, 2", indices = "0";
     for (int i = 1; i < 9; ++i) boxes += ", 0, 0, 2, 2", indices += ", " + std::to_string(i);
-    check_least(in_boxes("9", boxes, indices, "1", one), least(9 * 4, 9, 2));
+    check_least(in_boxes("9", boxes, indices, "1", one), least(9 * 4, 9, 1));
   }
   SECTION("in two corners of an image") {
-    check_least(in_boxes("1", "0, 0, 2, 2, 12, 12, 14, 14", "0, 0", "1", one), least(8, 2, 2));
+    check_least(in_boxes("1", "0, 0, 2, 2, 12, 12, 14, 14", "0, 0", "1", one), least(8, 2, 1));
   }
-  SECTION("outside of the image") { check_least(in_boxes("1", "40, 40, 42, 42", "0", "1", one), least(0, 1, 2)); }
+  SECTION("outside of the image") { check_least(in_boxes("1", "40, 40, 42, 42", "0", "1", one), least(0, 1, 1)); }
 }
 
 }  // namespace sampled_images

@@ -169,6 +169,76 @@ TEST_CASE("If attention combines what lies along the first axis, the batch is th
   CHECK_THAT(graph.warnings[0], Catch::Contains("axis 1"));
 }
 
+TEST_CASE("The batch axis does not depend on the batch that is requested", "[onnx]") {
+  // The same attention; the length and the batch of the file are among the requests.
+  const std::int64_t batch = GENERATE(1, 2, 6, 7);
+  const std::string text =
+      "g (float[6, 1, 4] x, float[6, 6] mask) => (float[2, 6, 6] y) <int64[3] t = {6, 2, 2}> "
+      "{ r = Reshape(x, t) q = Transpose<perm = [1, 0, 2]>(r) k = Transpose<perm = [1, 2, 0]>(r) s = MatMul(q, k) "
+      "y = Add(s, mask) }";
+  const Graph graph = import_text(text, {.batch = batch});
+  CHECK(value_named(graph, "x").dims == Dims{6, batch, 4});
+  CHECK(value_named(graph, "mask").dims == Dims{6, 6});
+  CHECK(value_named(graph, "y").dims == Dims{2 * batch, 6, 6});
+  CHECK(graph.batch == batch);
+  CHECK(import_text(text, {.defaults = {{.batch = batch}}}).batch == batch);
+  CHECK(import_text(text).batch == 1);
+}
+
+TEST_CASE("If sequences of a recurrent operator would become longer, the batch is another axis", "[onnx]") {
+  const std::int64_t batch = GENERATE(1, 5, 20);
+  const std::string weights = " <" + ones("float[1, 12, 4] w", 48) + ", " + ones("float[1, 12, 3] r", 36) + ", " +
+                              ones("float[4, 4] v", 16) + ", " + ones("float[4] b", 4) +
+                              ", int64[3] same = {0, 0, -1}> ";
+  // Before the LSTM: sizes that are copied, and a linear layer as PyTorch's older exporter writes it.
+  const auto before = GENERATE(values<std::string>({"q = Reshape(x, same)", "p = MatMul(x, v) q = Add(b, p)"}));
+  const Graph graph = import_text("g (float[20, 1, 4] x) => (float[20, 1, 1, 3] y)" + weights + "{ " + before +
+                                      " y = LSTM<hidden_size = 3>(q, w, r) }",
+                                  {.batch = batch});
+  CHECK(value_named(graph, "x").dims == Dims{20, batch, 4});
+  CHECK(value_named(graph, "y").dims == Dims{20, 1, batch, 3});
+}
+
+TEST_CASE("A batch that is not requested is not looked for in given shapes", "[onnx]") {
+  // Attention over 6 nodes of one graph, read at 12 nodes.
+  const Graph graph = import_text("g (float[6, 16] x) => (float[6, 6] y) { k = Transpose(x) y = MatMul(x, k) }",
+                                  {.inputs = {{"x", {12, 16}}}});
+  CHECK(value_named(graph, "y").dims == Dims{12, 12});
+  CHECK(graph.warnings.empty());
+}
+
+TEST_CASE("A batch that is requested is that of all inputs with a leading dimension of their own name", "[onnx]") {
+  const Graph graph = import_text(
+      "g (float[unk__12, 8] x, float[unk__13, 8] z) => (float[a, 8] y) { r = Add(x, z) y = Relu(r) }", {.batch = 3});
+  CHECK(value_named(graph, "x").dims == Dims{3, 8});
+  CHECK(value_named(graph, "z").dims == Dims{3, 8});
+}
+
+TEST_CASE("A single number is not what the batch is read from", "[onnx]") {
+  const Graph graph =
+      import_text("g (float[1] step, float[2, 8] x) => (float[2, 8] y) { y = Mul(x, step) }", {.batch = 4});
+  CHECK(value_named(graph, "step").dims == Dims{1});
+  CHECK(value_named(graph, "x").dims == Dims{4, 8});
+  CHECK(graph.batch == 4);
+}
+
+TEST_CASE("Similarities of all pairs that take less than a hundredth of the products do not refuse a batch", "[onnx]") {
+  // Two towers of two products of 64 x 64 each. At batch 3, all pairs take 9 * 64 of 3 * 4 * 64 * 64 + 9 * 64.
+  const std::string w = ones("float[64, 64] w", 4096);
+  const Graph graph = import_text(
+      "g (float[1, 64] x, float[1, 64] z) => (float[1, 1] y) <" + w +
+          "> { a = MatMul(x, w) b = MatMul(a, w) c = MatMul(z, w) d = MatMul(c, w) t = Transpose(d) y = MatMul(b, t) }",
+      {.batch = 3});
+  CHECK(value_named(graph, "y").dims == Dims{3, 3});
+}
+
+TEST_CASE("A convolution of other channels than its filter's is an error", "[onnx]") {
+  CHECK_THAT(message_of<InputError>([] {
+               (void)import_text("g (float[2, 8, 8, 8] x, float[16, 3, 3, 3] w) => (float[a] y) { y = Conv(x, w) }");
+             }),
+             Catch::Contains("8 channels"));
+}
+
 TEST_CASE("A file whose sizes are fixed has no other batch if a product combines its items", "[onnx]") {
   struct Case {
     std::string inputs, nodes, node;

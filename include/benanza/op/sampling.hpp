@@ -186,9 +186,8 @@ struct RoiAlign {
   /// No element of X is certain to be read: boxes may lie outside.
   [[nodiscard]] Operands operands() const;
 
-  /// ONNX RoiAlign. Weights of rows and columns can be applied one after the other, and sums over the samples of a cell
-  /// made part of them. In a box that covers less than a cell of x, that leaves one multiplication and one addition (or
-  /// comparison) for each result; weights serve all channels and are not counted.
+  /// ONNX RoiAlign. Samples are equally spaced: in a box that covers less than a cell of x, a result of a row differs
+  /// from the one before it by the same number, so that it takes one addition.
   [[nodiscard]] Arithmetic arithmetic() const;
 
   [[nodiscard]] bool consistent() const;

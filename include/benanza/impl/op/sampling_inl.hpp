@@ -204,9 +204,7 @@ BENANZA_INLINE Operands RoiAlign::operands() const {
       .outputs = {{.name = "Y", .type = type, .shape = y()}}};
 }
 
-BENANZA_INLINE Arithmetic RoiAlign::arithmetic() const {
-  return {.flops = 2.0 * static_cast<double>(element_count(y()))};
-}
+BENANZA_INLINE Arithmetic RoiAlign::arithmetic() const { return {.flops = static_cast<double>(element_count(y()))}; }
 
 BENANZA_INLINE bool RoiAlign::consistent() const {
   constexpr std::int64_t most = 1 << 12;

@@ -68,6 +68,18 @@ inline void leave_division(LayerGraph& graph, std::size_t softmax, std::vector<F
   if (results < scores) leave_out_part(graph, softmax, static_cast<double>(scores), needed);
 }
 
+/// The number of elements from which a tensor is expanded, or that it has.
+[[nodiscard]] inline std::int64_t expanded_from(const LayerGraph& graph, TensorId id) {
+  const LayerTensor& tensor = graph.tensors[id];
+  if (tensor.producers.size() == 1) {
+    const Occurrence& maker = graph.layers[tensor.producers[0]];
+    const bool expands =
+        std::holds_alternative<op::Expand>(*maker.layer) || std::holds_alternative<op::Tile>(*maker.layer);
+    if (expands && maker.inputs[0]) return element_count(graph.tensors[*maker.inputs[0]].dims);
+  }
+  return element_count(tensor.dims);
+}
+
 /// Sums of squared differences between all pairs of rows are |a|^2 - 2 a b + |b|^2. These products take two operations
 /// for each term, as much as the squares and their sum: the differences do not count.
 inline void leave_differences(LayerGraph& graph, std::size_t difference, std::vector<Flops>& needed) {
@@ -78,22 +90,22 @@ inline void leave_differences(LayerGraph& graph, std::size_t difference, std::ve
     return;
   const std::int64_t pairs = element_count(graph.tensors[at.outputs[0]].dims);
   for (const auto& input : at.inputs)
-    if (!input || element_count(graph.tensors[*input].dims) >= pairs) return;
-  auto next = only_reader(graph, at.outputs[0], difference);
-  const auto is = [&](auto matches) { return next && matches(*graph.layers[*next].layer); };
-  const bool is_squared = is([](const auto& layer) {
-    const auto* unary = std::get_if<op::Unary>(&layer);
-    const auto* product = std::get_if<op::Binary>(&layer);
-    return (unary != nullptr && unary->fn == ElementwiseFn::square) ||
-           (product != nullptr && product->fn == ElementwiseFn::mul && product->same);
-  });
-  if (is_squared) next = only_reader(graph, graph.layers[*next].outputs[0], difference);
-  const bool is_summed = is([&](const auto& layer) {
-    const auto* reduce = std::get_if<op::Reduce>(&layer);
-    if (reduce == nullptr) return false;
-    return is_squared ? reduce->fn == op::ReduceFn::sum || reduce->fn == op::ReduceFn::mean
-                      : reduce->fn == op::ReduceFn::sum_square || reduce->fn == op::ReduceFn::l2;
-  });
+    if (!input || expanded_from(graph, *input) >= pairs) return;
+  const LayerTensor& made = graph.tensors[at.outputs[0]];
+  if (made.output || made.consumers.empty() ||
+      std::any_of(made.consumers.begin(), made.consumers.end(), [&](auto one) { return one != made.consumers[0]; }))
+    return;
+  const Occurrence& reader = graph.layers[made.consumers[0]];
+  const auto* unary = std::get_if<op::Unary>(&*reader.layer);
+  const auto* product = std::get_if<op::Binary>(&*reader.layer);
+  const bool is_squared = (unary != nullptr && unary->fn == ElementwiseFn::square) ||
+                          (product != nullptr && product->fn == ElementwiseFn::mul && product->same);
+  if (reader.outputs.size() != 1 || reader.repeat != at.repeat || reader.branches != at.branches) return;
+  const auto last = is_squared ? only_reader(graph, reader.outputs[0], difference) : std::optional(made.consumers[0]);
+  const auto* reduce = last ? std::get_if<op::Reduce>(&*graph.layers[*last].layer) : nullptr;
+  if (reduce == nullptr) return;
+  const bool is_summed = is_squared ? reduce->fn == op::ReduceFn::sum || reduce->fn == op::ReduceFn::mean
+                                    : reduce->fn == op::ReduceFn::sum_square || reduce->fn == op::ReduceFn::l2;
   if (is_summed) leave_out_part(graph, difference, static_cast<double>(pairs), needed);
 }
 
