@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: a single file that contains everything; its sources are in src/report/html. What comes from a model reaches
 // the page only as JSON, which contains no `<`, and is inserted as textContent.
-#include "gap_json.hpp"
-#include "memory_json.hpp"
 #include "page_files.hpp"
-#include "predict_json.hpp"
-#include "scale_json.hpp"
-#include "study_json.hpp"
+#include "report/gap/gap_json.hpp"
+#include "report/memory/memory_json.hpp"
+#include "report/predict/predict_json.hpp"
+#include "report/scale/scale_json.hpp"
+#include "report/study/study_json.hpp"
 #include <benanza/report/study_report.hpp>
 
 #include <ostream>
@@ -14,6 +14,8 @@
 #include <string_view>
 
 namespace benanza {
+
+using namespace format;
 
 namespace {
 
@@ -28,7 +30,7 @@ std::string harmless(const std::string& json) {
   return text;
 }
 
-void write_page(std::ostream& out, const report::Json& data, std::string_view scripts = report::page_js) {
+void write_page(std::ostream& out, const format::Json& data, std::string_view scripts = report::page_js) {
   using namespace report;
   std::string_view rest = page_html;
   const auto put = [&](std::string_view place, std::string_view content) {
@@ -49,7 +51,7 @@ void write_html(std::ostream& out, const BoundReport& report) { write_page(out, 
 void write_html(std::ostream& out, const Study& study) { write_page(out, report::study_json(study), report::study_js); }
 
 void write_html(std::ostream& out, const GapReport& report) {
-  report::Json data = report::page_json(report.bound);
+  format::Json data = report::page_json(report.bound);
   data["gap"] = report::gap_json(report);
   write_page(out, data);
 }

@@ -2,7 +2,7 @@
 // JSON reports; the keys are documented in docs/program.md, "JSON", and keep their meaning.
 #include "json.hpp"
 
-#include "known_layers_views.hpp"
+#include "report/layers/known_layers_views.hpp"
 #include "row_kernels.hpp"
 #include <benanza/model/layer_signature.hpp>
 
@@ -12,14 +12,9 @@
 
 namespace benanza {
 
-namespace report {
+using namespace format;
 
-Json number(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
-Json ms(std::optional<Seconds> time) { return time ? number(time->value * 1e3) : Json(nullptr); }
-Json whole(double value) {
-  constexpr double most = 0x1p62;  // sums of sizes in a file may be larger than an integer
-  return static_cast<std::int64_t>(std::llround(std::clamp(value, -most, most)));
-}
+namespace report {
 
 Json backends_json(const std::vector<BackendVersion>& backends) {
   Json result = Json::array();
@@ -44,10 +39,6 @@ Json machine_json(const Machine& machine) {
     result["state"] = machine.state;
   }
   return result;
-}
-
-void write(std::ostream& out, const Json& document) {
-  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace report

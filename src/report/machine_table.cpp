@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a machine is and reaches, for a terminal of 80 columns.
-#include "format.hpp"
+#include "format/numbers.hpp"
 #include "table_parts.hpp"
 #include <benanza/report/report.hpp>
 
@@ -10,6 +10,8 @@
 #include <ostream>
 
 namespace benanza {
+
+using namespace format;
 
 using namespace report;
 

@@ -13,6 +13,8 @@
 
 namespace benanza::report {
 
+using namespace format;
+
 namespace {
 
 /// Texts by number, in the order of their first use.

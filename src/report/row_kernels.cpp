@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_kernels.hpp"
 
-#include "format.hpp"
-#include "text.hpp"
+#include "format/numbers.hpp"
+#include "format/text.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,8 @@
 #include <ostream>
 
 namespace benanza::report {
+
+using namespace format;
 
 namespace {
 

@@ -21,6 +21,6 @@ namespace benanza::report {
 [[nodiscard]] std::string counters_text(const KernelLaunch& kernel);
 /// Consecutive launches that differ only in their times are one entry, with the mean of these times.
 void write_kernels(std::ostream& out, const std::vector<KernelLaunch>& kernels);
-[[nodiscard]] Json kernels_json(const std::vector<KernelLaunch>& kernels);
+[[nodiscard]] format::Json kernels_json(const std::vector<KernelLaunch>& kernels);
 
 }  // namespace benanza::report

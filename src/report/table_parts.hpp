@@ -2,8 +2,8 @@
 // Parts that the tables of bounds, layers and machines share.
 #pragma once
 
-#include "format.hpp"
-#include "text.hpp"
+#include "format/numbers.hpp"
+#include "format/text.hpp"
 #include <benanza/report/report.hpp>
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -29,13 +30,14 @@ namespace benanza::report {
 
 /// A name on a line of its own, after `indent` spaces: whole if all was asked for, else cut at the width.
 [[nodiscard]] inline std::string name_line(std::string_view name, const TableOptions& options, std::size_t indent) {
-  return std::string(indent, ' ') + (options.all ? printable(name) : clipped(name, width_of(options) - indent)) + '\n';
+  return std::string(indent, ' ') +
+         (options.all ? format::printable(name) : format::clipped(name, width_of(options) - indent)) + '\n';
 }
 
 /// A sentence, wrapped, or the name of a layer, in one line.
 [[nodiscard]] inline std::string item(const std::string& text, const TableOptions& options, std::size_t indent) {
   const bool is_name = text.find(' ') == std::string::npos;
-  return is_name ? name_line(text, options, indent) : paragraph(text, width_of(options), indent);
+  return is_name ? name_line(text, options, indent) : format::paragraph(text, width_of(options), indent);
 }
 
 /// `library fused resident`
@@ -73,8 +75,18 @@ namespace benanza::report {
 [[nodiscard]] inline std::string sizes(std::int64_t batch, const std::map<std::string, std::int64_t>& dims) {
   std::string text = fmt::format("batch {}", batch);
   for (const auto& [key, value] : dims)
-    if (key != "batch" || value != batch) text += fmt::format(", {} {}", clipped(key, 30), value);
+    if (key != "batch" || value != batch) text += fmt::format(", {} {}", format::clipped(key, 30), value);
   return text;
+}
+
+/// How many rows of a table are written.
+[[nodiscard]] inline std::size_t shown_rows(std::size_t all, const TableOptions& options) {
+  constexpr std::size_t rows_that_matter = 10;
+  return options.all ? all : std::min(all, rows_that_matter);
+}
+
+inline void write_markdown_more(std::ostream& out, std::size_t shown, std::size_t all) {
+  if (shown < all) out << fmt::format("\n{} more: `--all`\n", all - shown);
 }
 
 }  // namespace benanza::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_events.hpp"
 
-#include "format.hpp"
+#include "format/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,8 @@
 #include <cmath>
 
 namespace benanza::report {
+
+using namespace format;
 
 Json metadata(const char* what, std::size_t process, std::size_t thread, Json arguments) {
   return {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"ts", 0}, {"args", std::move(arguments)}};

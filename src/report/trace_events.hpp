@@ -10,16 +10,16 @@
 
 namespace benanza::report {
 
-[[nodiscard]] Json metadata(const char* what, std::size_t process, std::size_t thread, Json arguments);
+[[nodiscard]] format::Json metadata(const char* what, std::size_t process, std::size_t thread, format::Json arguments);
 /// Viewers round to whole nanoseconds; neighbours on a track must not overlap because of that.
 [[nodiscard]] double whole_nanoseconds(Seconds time);
 /// Names a process and its tracks, `thread 1` and so on.
-void add_process(Json& events, std::size_t process, const std::string& name, const std::string& label,
+void add_process(format::Json& events, std::size_t process, const std::string& name, const std::string& label,
                  std::size_t lanes);
 /// Adds the events of one process, track by track, each ordered by time.
-void add_schedule(Json& events, std::size_t process, std::size_t lanes, const Schedule& schedule,
+void add_schedule(format::Json& events, std::size_t process, std::size_t lanes, const Schedule& schedule,
                   const TimedGraph& graph, const Analysis& a);
 /// Adds one execution of a witness, on a track of a separate process. Does nothing if there is no witness.
-void add_witness_events(Json& events, std::size_t process, const std::string& model, const Witness& witness);
+void add_witness_events(format::Json& events, std::size_t process, const std::string& model, const Witness& witness);
 
 }  // namespace benanza::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
-#include "report/text.hpp"
+#include "format/text.hpp"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ int columns(int descriptor) {
 /// Prints line by line, so that a name in a model's file cannot move the cursor.
 void print(const std::string& text) {
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) std::fprintf(stderr, "%s\n", report::printable(line).c_str());
+  for (std::string line; std::getline(lines, line);) std::fprintf(stderr, "%s\n", format::printable(line).c_str());
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void ProgressBar::show(const bench::Progress& progress) {
       "{:<8} [{}{}] {}/{}  {:.0f} s left  ", progress.phase, std::string(static_cast<std::size_t>(full), '#'),
       std::string(static_cast<std::size_t>(cells - full), '.'), progress.done, progress.total, left);
   const auto room = static_cast<std::size_t>(std::max(0, columns(STDERR_FILENO) - 1));
-  line += so_far_.empty() ? report::printable(progress.what) : so_far_;
+  line += so_far_.empty() ? format::printable(progress.what) : so_far_;
   line = line.substr(0, room);
   if (line == last_) return;
   std::fprintf(stderr, "\r\033[K%s", line.c_str());

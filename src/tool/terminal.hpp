@@ -15,7 +15,7 @@ namespace benanza::tool::terminal {
 [[nodiscard]] int width();
 
 /// Prints one line on stderr, replacing a progress bar. The three functions replace control characters
-/// (report::printable).
+/// (format::printable).
 void say(const std::string& text);
 /// The same, as a warning.
 void warn(const std::string& text);

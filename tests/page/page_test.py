@@ -25,7 +25,7 @@ def analyze(*arguments):
 
 
 def time_text(ms):
-    """As src/report/format.cpp has it, with the micro sign."""
+    """As src/format/numbers.cpp has it, with the micro sign."""
     def digits(value):
         before = len(str(int(value))) if value >= 1 else -len(re.match(r"0\.(0*)", f"{value:.12f}")[1])
         return f"{value:.{min(max(3 - before, 0), 3)}f}"

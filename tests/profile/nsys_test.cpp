@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expected values: queried from the same databases by an independent script (Python, sqlite3).
-#include "report/tensor_cores.hpp"
+#include "report/gap/tensor_cores.hpp"
 #include "support/catch.hpp"
 #include "support/data2019.hpp"
 #include "support/gap_support.hpp"

@@ -45,7 +45,7 @@ WRONG = [
     ("src/fusion/fuse.cpp", "#include <benanza/model/graph.hpp>", "fusion is pure computation"),
     ("src/bounds/bounds.cpp", "#include <benanza/results/results.hpp>", "bounds is pure computation"),
     ("src/gap/gap.cpp", "#include <simdjson.h>", "simdjson is seen only in"),
-    ("src/report/bound_table.cpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
+    ("src/report/bound/bound_table.cpp", "#include <nlohmann/json.hpp>", "nlohmann/json is seen only in"),
     ("src/results/read.cpp", "#include <fmt/format.h>", "fmt is seen only in"),
     ("src/tool/main.cpp", "#  include <google/protobuf/message.h>", "protobuf is seen only in"),
     ("src/backend/native/relu.cpp", "#include <oneapi/dnnl/dnnl.hpp>", "oneDNN is seen only in"),
@@ -65,7 +65,7 @@ RIGHT = {
     "src/isolation/worker.cpp": '#include "measure/host.hpp"\n',
     "benchmarks/timer_study.hpp": '#include "measure/host.hpp"\n',
     "src/measure/measure.cpp": "#include <benanza/measure/measure.hpp>\n#include <benanza/model/units.hpp>\n",
-    "src/report/json.hpp": "#include <nlohmann/json.hpp>\n// #include <onnx/onnx_pb.h>\n",
+    "src/format/json_values.hpp": "#include <nlohmann/json.hpp>\n// #include <onnx/onnx_pb.h>\n",
     "src/backend/onednn/backend.cpp": "#include <oneapi/dnnl/dnnl.hpp>\n",
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/short_kernel_name.hpp"
+#include "report/gap/short_kernel_name.hpp"
 
 #include "support/catch.hpp"
 
