@@ -170,6 +170,10 @@ TEST_CASE("a second header begins another pass of a CSV of layers") {
   // Another unit and other columns.
   const auto other = read_text("layer,time_ms\n" + rows + "time_us,layer\n5000,conv\n1000,relu\n", {.warm_ups = 0});
   CHECK(microseconds(other.records.at(0).times) == std::vector<double>{4000, 5000});
+  // A byte order mark and blanks, as of a file that was appended to another one.
+  const auto joined =
+      read_text("layer,time_ms\n" + rows + "\xEF\xBB\xBFlayer, time_ms \nconv,5\nrelu,1\n", {.warm_ups = 0});
+  CHECK(microseconds(joined.records.at(0).times) == std::vector<double>{4000, 5000});
   CHECK(error_of("layer,time_ms\n" + rows + "layer,time_ms\nconv,5\n") ==
         "profile: byte 28: another header, and after it 1 rows that are not the 2 before the first one: expected the "
         "layers of one run");
