@@ -3,6 +3,7 @@
 // written (--benchmark_report_aggregates_only), their median is the only sample.
 #include "passes.hpp"
 #include "reader.hpp"
+#include "record_value.hpp"
 #include "small_json.hpp"
 #include <benanza/error.hpp>
 
@@ -24,9 +25,7 @@ Seconds time_of(const Json& row, const std::string& where) {
   const auto unit =
       std::find_if(known_units.begin(), known_units.end(), [&](const auto& each) { return each.first == name; });
   if (unit == known_units.end()) throw Unreadable(where + ": time_unit '" + name + "', expected ns, us, ms or s");
-  const Seconds time = time_at(row, "real_time", Seconds{unit->second}, where);
-  if (time == Seconds{}) throw Unreadable(where + ": a time of 0, expected a positive one");
-  return time;
+  return pass_time(time_at(row, "real_time", Seconds{unit->second}, where), where);
 }
 
 /// The name that all repetitions of a benchmark share.

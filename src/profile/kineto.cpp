@@ -88,6 +88,7 @@ class Kineto {
 
   void add(const TraceEvent& event, TraceKind kind, const Arguments& arguments, std::uint64_t position) {
     if (kind == TraceKind::annotation && event.name.starts_with(step_mark)) {
+      event.check_pass();
       steps_.push_back({event.start_ns, event.start_ns + event.duration_ns});
       return;
     }

@@ -92,7 +92,7 @@ class OnnxRuntime {
                    "a second session_initialization: the events of two models in one file; expected the "
                    "profile of one session");
     if (event.name != "model_run") return;
-    event.check();
+    event.check_pass();
     runs_.push_back({event.start_ns, event.start_ns + event.duration_ns});
   }
 

@@ -26,6 +26,11 @@ Seconds record_time(std::string_view number, Seconds unit, const std::string& wh
   return record_time(value, unit, what);
 }
 
+Seconds pass_time(Seconds time, const std::string& what) {
+  if (time == Seconds{}) throw Unreadable(what + " takes a time of 0, expected a positive one");
+  return time;
+}
+
 void check_text(std::string_view line) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };
   if (std::any_of(line.begin(), line.end(), is_control)) throw Unreadable("a line with a control character");

@@ -16,6 +16,9 @@ namespace benanza::profile {
 /// The same from the text of a number, without blanks around it.
 [[nodiscard]] Seconds record_time(std::string_view number, Seconds unit, const std::string& what);
 
+/// The time of a whole pass, which is never 0. Throws Unreadable; `what` names the record.
+[[nodiscard]] Seconds pass_time(Seconds time, const std::string& what);
+
 /// Throws Unreadable for a line that is not UTF-8 or has a control character, as JSON does. A tab is none here.
 void check_text(std::string_view line);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_event.hpp"
 
+#include "record_value.hpp"
 #include <benanza/detail/limits.hpp>
 
 #include <charconv>
@@ -64,6 +65,11 @@ void TraceEvent::check() const {
   if (!has_duration) refuse("has no duration 'dur'");
   if (duration_ns < 0) refuse("has a negative duration");
   if (nanoseconds(static_cast<double>(duration_ns)) > detail::most_time) refuse("has a duration of more than a year");
+}
+
+void TraceEvent::check_pass() const {
+  check();
+  (void)pass_time(nanoseconds(static_cast<double>(duration_ns)), "event '" + std::string(name) + "'");
 }
 
 }  // namespace benanza::profile

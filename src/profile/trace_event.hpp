@@ -35,6 +35,8 @@ struct TraceEvent {
 
   /// Throws Unreadable for a complete event with no time or a negative one.
   void check() const;
+  /// The same for a whole pass, whose duration is never 0.
+  void check_pass() const;
   bool has_start = false, has_duration = false;
 };
 

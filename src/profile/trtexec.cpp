@@ -4,6 +4,7 @@
 // which 11.0 renamed).
 #include "passes.hpp"
 #include "reader.hpp"
+#include "record_value.hpp"
 #include "small_json.hpp"
 #include "trtexec_record.hpp"
 #include <benanza/error.hpp>
@@ -86,7 +87,7 @@ EngineProfile read_pass_times(Source& source, const ProfileOptions& options) {
   EngineProfile made{.engine = "tensorrt"};
   std::vector<Seconds> passes;
   for_each_json(source, {}, longest_record, [&](const Json& pass, std::uint64_t, std::size_t i) {
-    passes.push_back(time_at(pass, "computeMs", milliseconds(1), element(i)));
+    passes.push_back(pass_time(time_at(pass, "computeMs", milliseconds(1), element(i)), element(i)));
   });
   const std::size_t dropped = warm_up_passes(source, passes, options);
   made.warm_ups = static_cast<std::int64_t>(dropped);

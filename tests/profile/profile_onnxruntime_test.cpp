@@ -156,6 +156,9 @@ TEST_CASE("a broken profile of ONNX Runtime is refused with the byte") {
   auto events = passes({1});
   events.push_back(node("n", "Relu", 10, -1));
   CHECK(warned(read_text(trace(events)), "event 'n_kernel_time' has a negative duration"));
+  auto idle = passes({1, 1});
+  idle.push_back(event("Session", "model_run", 50'000, 0));
+  CHECK(warned(read_text(trace(idle)), "event 'model_run' takes a time of 0"));
   events = passes({1});
   events.push_back(event("Session", "session_initialization", 20'000, 5));
   const auto two = trace(events);

@@ -138,5 +138,8 @@ TEST_CASE("broken exports of trtexec are refused with the place") {
              Catch::Contains("element 1: 'averageMs' is -1"));
   CHECK_THAT(error_of(R"([{"count": 3}, {"averageMs": 1}])"), Catch::Contains("element 1: a layer without 'name'"));
   CHECK(warned(read_text(R"([{"computeMs": 1}, {"latencyMs": 1}])"), "element 1: no number 'computeMs'"));
+  const auto passes = read_text(R"([{"computeMs": 1}, {"computeMs": 0}, {"computeMs": 3}])");
+  CHECK(warned(passes, "element 1 takes a time of 0"));
+  CHECK(passes.latencies == std::vector<Seconds>{{1e-3}, {3e-3}});
   CHECK_THAT(error_of(R"({"Layers": [7]})"), Catch::Contains("Layers element 0: a layer without 'Name'"));
 }
