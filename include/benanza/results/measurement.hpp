@@ -114,8 +114,8 @@ inline constexpr double methods_agree = 0.05;
     launch = std::min(launch, row.device->other->launch);
   return std::max(a, b) - std::min(a, b) <= std::max(std::min(a, b) * methods_agree, launch * 0.5);
 }
-/// The time of a row's kernels by the device's own records, less what empty kernels take by these records; times
-/// without launches do not contain that either. Empty if there are no records.
+/// The time of a row's kernels by the device's own records, less the time of empty kernels by the same records, as
+/// `without_launch` subtracts it. Empty if there are no records.
 [[nodiscard]] inline std::optional<Seconds> recorded_work(const Measurement& row) {
   if (!row.device || !row.device->kernels) return std::nullopt;
   return std::max(Seconds{}, row.device->kernels->whole - row.device->kernels->empty);

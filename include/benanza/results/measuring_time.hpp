@@ -9,8 +9,8 @@
 
 namespace benanza {
 
-/// Of a measured row: the timed calls, and the preparation of the plan. Does not contain warm-ups and the check against
-/// the reference, which rows do not record.
+/// The time that a measured row took: its timed calls, and the preparation of its plan. Rows do not record how long
+/// warm-ups and the check against the reference took.
 [[nodiscard]] inline Seconds measuring_time(const Measurement& row) {
   const auto calls = static_cast<double>(row.calls_per_sample) *
                      (static_cast<double>(row.samples) + static_cast<double>(row.rounds_s.size()));

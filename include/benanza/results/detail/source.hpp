@@ -48,8 +48,7 @@ class Source {
 
   /// Counts a record that cannot be read.
   void leave_out(std::uint64_t byte, const std::string& why);
-  /// Of the records that were left out, those that what counts lacks: all, unless the reader knows that the others are
-  /// in passes that do not count.
+  /// How many of the records that were left out belong to passes that count. If a reader does not say so, all do.
   void only_lacks(std::size_t records) { lacking_ = records; }
   [[nodiscard]] std::size_t lacking() const { return lacking_.value_or(left_out_); }
   /// What the reader's user has to know; empty if the file is as it should be.
