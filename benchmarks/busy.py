@@ -18,6 +18,7 @@ lines count, for each kind, how many values are within 15 % and how many interva
 """
 import argparse
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -31,15 +32,17 @@ PROGRAM = ROOT / "build" / "release" / "benanza"
 RUNG = "library_fused"
 WANTED_DISTANCE, WANTED_SHARE = 0.15, 0.9
 GROUPS = pathlib.Path("/sys/fs/cgroup")
+PR_SET_PDEATHSIG = 1  # prctl(2)
 LOOP = "while True: pass"
 COPY = "a = bytearray(1 << 28)\nb = memoryview(bytearray(1 << 28))\nwhile True: a[:] = b"
 SOURCE = "#include <regex>\n#include <map>\nstd::map<std::string, std::regex> a;\n"
 
 
 def child(*command, cpu=None):
-    """A process of its own group, on one processor if `cpu` is given."""
+    """A process of its own group, on one processor if `cpu` is given. It ends with this script, even if that is killed."""
     def start():
         os.setsid()
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if cpu is not None:
             os.sched_setaffinity(0, {cpu})
     return subprocess.Popen(command, preexec_fn=start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
