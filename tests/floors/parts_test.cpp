@@ -295,6 +295,10 @@ TEST_CASE("if no operator describes a node, of a part of its result nothing is c
   };
   CHECK(relu("2", "y = Neg(d)") == Approx(2 * 8 * 8));
   CHECK(relu("1", "y = Slice(d, a, b)") == 0);
+  // Nor if data choose the axis along which an operator works.
+  const auto sums = least_layers(R"((float[2, 8] x, int64 k) => (float[1, 8] y)
+      <int64[1] a = {0}, int64[1] b = {1}> { r = Relu(x) d = CumSum(r, k) y = Slice(d, a, b) })");
+  CHECK(sums.single.layers.front().needed.flops.value == 0);
 }
 
 TEST_CASE("items of a batch are apart", "[floors]") {

@@ -220,7 +220,7 @@ enum class ShapeRule : std::uint8_t {
 
 /// Which parts of the inputs a part of a result needs; model/detail/live_needs.hpp has the functions.
 enum class Demand : std::uint8_t {
-  of_layer,  ///< as its layer says; if no operator describes the node, of a part of the result nothing is certain
+  of_layer,  ///< as its layer says; if it says nothing, of a part of the result nothing is certain
   // For each element of the result, the elements at the same position.
   elementwise,
   first_alone,  ///< of the first input only

@@ -205,8 +205,13 @@ namespace benanza::detail {
   // here.
   const auto is_mixed = [&](std::size_t axis) {
     const auto at_first = needed_at(axis, 0, false);
-    if (at_first.empty() || at_first != needed_at(axis, y[axis] - 1, false)) return false;
+    if (at_first != needed_at(axis, y[axis] - 1, false)) return false;
     Box box = whole_box(y);
+    if (at_first.empty()) {  // constant, unless it is only not certain what a position needs
+      for (std::size_t k = 0; k < at.node.inputs.size(); ++k)
+        if (at.node.inputs[k] && !rule->operand(k, j, box).empty()) return true;
+      return false;
+    }
     box[axis] = Positions::run(0, 1);
     const bool may_ignore = std::holds_alternative<op::LayerNorm>(at.layer) || repeats_operand(at.node) ||
                             std::holds_alternative<op::Attention>(at.layer);

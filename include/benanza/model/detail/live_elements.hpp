@@ -346,14 +346,14 @@ class LiveElements {
              !std::holds_alternative<op::Rotary>(layer);
     };
     const detail::SizedNode sized{node, graph, layer};
-    const auto rule = has_rule ? detail::live_rule(sized) : std::nullopt;
+    const auto rule = has_rule ? std::optional(detail::needs_rule(sized)) : std::nullopt;
     whole = whole && !detail::counts_less(sized);
     for (const auto& input : node.inputs)
       whole = whole && !(input && (known[*input].any() || graph.value(*input).sparse));
     const detail::SizedNode informed{node, graph, layer, known};
     whole = whole && !(has_rule && detail::equal_axes(informed));
     const detail::Needs most = detail::needs_of(sized, rule, all);
-    const auto own_rule = has_rule && !whole ? detail::live_rule(informed) : std::nullopt;
+    const auto own_rule = has_rule && !whole ? std::optional(detail::needs_rule(informed)) : std::nullopt;
     const auto& informed_rule = has_rule && !whole ? own_rule : rule;
     const bool is_ahead = ahead > 0 && shared.cost().flops.value > 0;
     std::optional<detail::Needs> own;

@@ -68,7 +68,7 @@ namespace benanza::detail {
   return rule;
 }
 
-/// The rule of a node that no operator describes: all of a result needs all operands, and of a part nothing is certain.
+/// The rule of a node without another one: all of a result needs all operands, and of a part nothing is certain.
 [[nodiscard]] inline LiveRule whole_or_nothing(const SizedNode& at) {
   return {.operand = [at](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
             return y == whole_box(at.y(j)) ? only(whole_box(at.x(k))) : std::vector<Box>{};
@@ -79,7 +79,7 @@ namespace benanza::detail {
               }};
 }
 
-/// The rule that follows from the layer of a node. Empty if it needs all of its operands.
+/// The rule that follows from the layer of a node. Empty: there is none.
 [[nodiscard]] inline std::optional<LiveRule> rule_of_layer(const SizedNode& at) {
   const Layer& layer = at.layer;
   if (std::holds_alternative<op::View>(layer) && at.x(0) == at.y()) return elementwise(at);
@@ -116,7 +116,7 @@ namespace benanza::detail {
   return rule;
 }
 
-/// The rule of a node by the facts about its operator. Empty if it needs all of its operands.
+/// The rule of a node by the facts about its operator. Empty: there is none.
 [[nodiscard]] inline std::optional<LiveRule> rule_of_facts(const SizedNode& at) {
   const auto attribute = [&at](std::string_view key, std::int64_t otherwise) {
     return at.node.attribute<std::int64_t>(key, otherwise);
@@ -177,7 +177,7 @@ namespace benanza::detail {
   return std::nullopt;
 }
 
-/// The rule of a node. Empty if it needs all of its operands.
+/// The rule of a node. Empty: there is none.
 [[nodiscard]] inline std::optional<LiveRule> live_rule(const SizedNode& at) {
   if (const auto update = known_update(at)) return updated_rows(*update, elementwise(at));
   const bool computes = std::holds_alternative<op::Binary>(at.layer) || std::holds_alternative<op::Unary>(at.layer) ||
@@ -191,6 +191,12 @@ namespace benanza::detail {
   const bool of_any_result = demand == Demand::recurrence || demand == Demand::embeddings ||
                              demand == Demand::table_row || demand == Demand::experts;
   return at.node.has_output(0) || of_any_result ? rule_of_facts(at) : std::nullopt;
+}
+
+/// The same, by which needs are counted: a node without a rule is never taken to need more than is certain.
+[[nodiscard]] inline LiveRule needs_rule(const SizedNode& at) {
+  auto rule = live_rule(at);
+  return rule ? std::move(*rule) : whole_or_nothing(at);
 }
 
 /// Operators whose results are partly known, whatever their operands are.

@@ -35,7 +35,7 @@ BENANZA_INLINE std::optional<std::vector<ConstantOrigin>> ConstantOrigins::of(co
     const Dims dims = node.outputs[j] ? graph.value(*node.outputs[j]).dims : Dims{};
     wanted.push_back(j == maker->second.second ? Region::whole(dims) : Region(dims));
   }
-  const Needs needs = needs_of(at, node.has_input(0) ? live_rule(at) : std::nullopt, wanted);
+  const Needs needs = needs_of(at, node.has_input(0) ? std::optional(needs_rule(at)) : std::nullopt, wanted);
   std::vector<ConstantOrigin> origins;
   for (std::size_t k = 0; k < node.inputs.size(); ++k) {
     if (!node.inputs[k]) continue;
