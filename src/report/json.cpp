@@ -112,7 +112,7 @@ Json candidates_json(const std::vector<Measurement>& candidates) {
       candidate["p10_ms"] = ms(row.times->p10);
       candidate["median_ms"] = ms(row.times->median);
       candidate["p90_ms"] = ms(row.times->p90);
-      candidate["cv"] = number(row.times->cv.value_or(0));
+      candidate["cv"] = number(row.times->cv);
       candidate["samples"] = row.samples;
       candidate["chosen"] = !row.rounds_s.empty();
       candidate["advised"] = row.advised;
@@ -153,7 +153,7 @@ Json row_json(const LayerRow& row) {
     result["cache"] = enum_names(row.chosen->cache)[static_cast<std::size_t>(row.chosen->cache)];
     result["p10_ms"] = ms(row.p10);
     result["median_ms"] = ms(row.median);
-    result["cv"] = number(row.chosen->times->cv.value_or(0));
+    result["cv"] = number(row.chosen->times->cv);
     result["samples"] = row.chosen->samples;
     result["noisy"] = row.chosen->noisy;
     result["contended"] = row.chosen->contended;

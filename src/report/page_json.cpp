@@ -102,7 +102,7 @@ Json row_json(const LayerRow& row, Texts& texts) {
           of_measured([](const Measurement& m) { return m.cache; }),
           six_ms(row.p10),
           six_ms(row.median),
-          of_measured([](const Measurement& m) { return six(m.times->cv.value_or(0)); }),
+          of_measured([](const Measurement& m) { return m.times->cv ? Json(six(*m.times->cv)) : Json(); }),
           of_measured([](const Measurement& m) { return m.samples; }),
           of_measured([](const Measurement& m) {
             return (m.noisy ? 1 : 0) + (m.contended ? 2 : 0) + (m.saves_multiplications ? 4 : 0) +

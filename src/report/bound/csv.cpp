@@ -125,7 +125,8 @@ void write_csv(std::ostream& out, const PlansReport& report) {
                          row.measured() ? fmt::format("{}", row.times->p10.value * 1e3) : "",
                          row.measured() ? fmt::format("{}", row.times->median.value * 1e3) : "",
                          row.measured() ? fmt::format("{}", row.times->p90.value * 1e3) : "",
-                         row.times ? row.times->cv.value_or(0) : 0, row.samples, row.rounds_s.empty() ? 0 : 1,
+                         row.times && row.times->cv ? fmt::format("{}", *row.times->cv) : "", row.samples,
+                         row.rounds_s.empty() ? 0 : 1,
                          (row.saves_multiplications ? layer.least_floor : layer.direct_floor).value * 1e3,
                          csv_field(row.reason), row.noisy ? 1 : 0, row.contended ? 1 : 0, row.advised ? 1 : 0);
 }

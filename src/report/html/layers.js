@@ -35,7 +35,7 @@ function rowFacts(row) {
   if (row.backend !== null)
     facts.push(["plan", el("code", {}, `${row.backend} ${row.algorithm}`)],
       ["one call", `${timeText(row.p10_ms)} (tenth percentile), ${timeText(row.median_ms)} (median), ${row.cache} caches`],
-      ["noise", `coefficient of variation ${percent(row.cv)} over ${plural(row.samples, "sample")}` + (row.noisy ? ", still uncertain when the budget ended" : "") + (row.contended ? ", no sample was free of other processes" : "")]);
+      ["noise", `coefficient of variation ${row.cv === null ? "not known" : percent(row.cv)} over ${plural(row.samples, "sample")}` + (row.noisy ? ", still uncertain when the budget ended" : "") + (row.contended ? ", no sample was free of other processes" : "")]);
   if (row.cold_ms !== null) facts.push(["weights from memory", `${timeText(row.cold_ms)}: ${row.cold_algorithm}`]);
   facts.push(["roofline", `${timeText(row.floor_ms)} a call`],
     ["work", `${scaled(row.flops, "FLOP")}, ${scaled(row.bytes, "B")}` + (row.flops > 0 ? `, ${digits(row.flops / row.bytes)} FLOP/B` : "")]);
