@@ -108,8 +108,9 @@ class LayerCsv {
     times_.push_back(time);
   }
 
-  /// Files of one run after each other, each with its header, are passes of the same layers.
-  void check_parts() const {
+  /// Files of one run after each other, each with its header, are passes of the same layers. The last one may be cut
+  /// off, and then does not count.
+  void check_parts() {
     const std::size_t length = parts_.empty() ? 0 : parts_.front().first;
     const auto is_same = [](std::uint32_t a, std::uint32_t b) {
       return a == b || a == unreadable_id || b == unreadable_id;
@@ -117,9 +118,18 @@ class LayerCsv {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const std::size_t end = i + 1 < parts_.size() ? parts_[i + 1].first : ids_.size();
       const auto at = [this](std::size_t row) { return ids_.begin() + static_cast<std::ptrdiff_t>(row); };
-      if (end == parts_[i].first) continue;  // nothing behind the header
+      const std::size_t size = end - parts_[i].first;
+      if (size == 0) continue;  // nothing behind the header
+      if (i + 1 == parts_.size() && size < length && std::equal(at(parts_[i].first), at(end), at(0), is_same)) {
+        made_.warnings.push_back(source_.place(parts_[i].position) + ": only " + std::to_string(size) + " of " +
+                                 std::to_string(length) + " rows follow the last header: this pass does not count");
+        ids_.resize(parts_[i].first);
+        rows_.resize(parts_[i].first);
+        times_.resize(parts_[i].first);
+        return;
+      }
       if (!std::equal(at(parts_[i].first), at(end), at(0), at(length), is_same))
-        source_.fail(parts_[i].position, "another header, and after it " + std::to_string(end - parts_[i].first) +
+        source_.fail(parts_[i].position, "another header, and after it " + std::to_string(size) +
                                              " rows that are not the " + std::to_string(length) +
                                              " before the first one: expected the layers of one run");
     }
