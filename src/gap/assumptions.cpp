@@ -191,6 +191,11 @@ void settle_claims(Gap& gap, const Analysis& analysis, const EngineProfile& prof
   if (gap.unreadable > 0)
     gap.warnings.push_back(count_text(gap.unreadable, "record") +
                            " cannot be read, and the total is the sum of records: the engine is slower than it");
+  else if (profile.unreadable > 0 && profile.unreadable >= gap.passes)
+    gap.warnings.push_back(
+        count_text(profile.unreadable, "record") +
+        " cannot be read, which may be all those of a layer: layers that seem faster than the bound, "
+        "and those in no record, are unexplained");
   if (gap.incomplete && !gap.not_found.empty())
     gap.warnings.push_back(count_text(gap.not_found.size(), "layer") +
                            " in no record, and the total is the sum of records: the file may be cut off");

@@ -251,6 +251,7 @@ class Splitter {
     group.cause = free                                     ? Cause::views
                   : modelled                               ? Cause::modelled
                   : excess - group.not_fused >= Seconds{0} ? Cause::slower_layers
+                  : may_lack_records()                     ? Cause::unexplained
                                                            : Cause::faster_layers;
     constexpr double margin = 0.98;  // a median may be slightly off
     group.doubtful = group.roofline.value > 0 && group.engine.value < margin * group.roofline.value;
@@ -324,7 +325,7 @@ class Splitter {
     Seconds all{};
     for (const auto& layer : timed_.layers) all += time_of(layer);
     for (const auto layer : missed_) {
-      if (gap_.incomplete) break;  // their time is not known: unexplained
+      if (gap_.incomplete || may_lack_records()) break;  // their time is not known: unexplained
       const Seconds time = time_of(timed_.layers[layer]);
       of(any_unmatched ? Cause::unmatched : Cause::not_in_profile)
           .add(timed_.layers[layer].name, time * -1, Difference{{}, time}, "in the bound, in no record");
@@ -346,6 +347,9 @@ class Splitter {
       parts.push_back({.cause = Cause::unexplained, .time = rest, .uncertainty = gap_.latency_uncertainty});
     gap_.parts = std::move(parts);
   }
+
+  /// Whether so many records cannot be read that all those of a layer may be among them: at least one in each pass.
+  [[nodiscard]] bool may_lack_records() const { return profile_.unreadable > 0 && profile_.unreadable >= gap_.passes; }
 
   [[nodiscard]] std::string ratio_text(const GapGroup& group) const {
     if (group.cause == Cause::views || group.bound.value <= 0) return group.pattern;

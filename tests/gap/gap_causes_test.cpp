@@ -34,6 +34,21 @@ TEST_CASE("a gap is split into slower, not fused, faster and between layers") {
   CHECK(gap.ratio(RungName::library).gap->value == Approx(50 * us));
 }
 
+TEST_CASE("a layer is not called faster if all of its records may be among those that cannot be read") {
+  EngineProfile profile = three_records();
+  profile.unreadable = 1;  // one in each pass
+  const Gap gap = gap_of(three_layers(), profile);
+  CHECK(part_us(gap, Cause::faster_layers) == 0);
+  CHECK(part_us(gap, Cause::unexplained) == Approx(-2));
+  CHECK(part_us(gap, Cause::slower_layers) == Approx(45));
+  CHECK_THAT(gap.warnings.back(), Catch::StartsWith("1 record cannot be read"));
+  // The same for a layer that no record serves: 28 us of Softmax_2, which the bound does in 30.
+  profile.records.pop_back();
+  const Gap lost = gap_of(three_layers(), profile);
+  CHECK(part_us(lost, Cause::not_in_profile) == 0);
+  CHECK(lost.not_found == std::vector<std::string>{"Softmax_2"});
+}
+
 TEST_CASE("against the rung of single layers nothing could be fused") {
   // 40 + 5 slower, 2 faster, 7 between: 200 - 150 = 50
   const Gap gap = gap_of(three_layers(), three_records(), RungName::library);
