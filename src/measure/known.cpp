@@ -34,7 +34,8 @@ bool is_known(const Layer& layer, std::span<const Measurement> rows, const Quest
   const auto of_plans = [](const Measurement& row) { return row.has_plan; };
   const bool with_all_threads =
       !any(of_plans) || any([&](const Measurement& row) { return row.has_plan && row.threads == question.threads; });
-  if (!asked || !with_all_threads || (question.certain && cut_short)) return false;
+  const bool damaged = any([](const Measurement& row) { return row.status == RowStatus::damaged; });
+  if (!asked || !with_all_threads || damaged || (question.certain && cut_short)) return false;
   // A failure may be temporary, but only a caller that asks for more waits for another try.
   const bool none_runs = !any(
       [&](const Measurement& row) { return question.certain ? row.status != RowStatus::unsupported : row.measured(); });

@@ -66,7 +66,7 @@ void hold_against_ceilings(std::vector<Run>& runs) {
     for (auto& row : run.rows) {
       if (std::string damage = check.damage(row); !damage.empty()) {
         run.faults.push_back(row.name() + ": " + damage);
-        row.exclude_for(std::move(damage));
+        row.exclude(RowStatus::damaged, damage);
       }
       for (const auto& line : check.contradictions(row)) run.contradictions.push_back(row.name() + " reaches " + line);
       const auto raised = check.raise(row);
@@ -288,6 +288,7 @@ std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() co
         rows.push_back(row);
         continue;
       }
+      if (row.status == RowStatus::damaged) continue;
       std::vector<KernelLaunch> kernels = std::move(same->kernel_launches);
       *same = row;
       if (same->kernel_launches.empty()) same->kernel_launches = std::move(kernels);

@@ -155,7 +155,8 @@ void read_field(Row& row, std::string_view key, json::value& value) {
 /// An integer that fits; empty, which is not 0, for any other value.
 template <class Integer>
 std::optional<Integer> whole(double value, double least = 0) {
-  if (!(value >= least && value <= 9e15) || value > static_cast<double>(std::numeric_limits<Integer>::max()))
+  if (!(value >= least && value <= 9e15) || value > static_cast<double>(std::numeric_limits<Integer>::max()) ||
+      value != std::floor(value))
     return std::nullopt;
   return static_cast<Integer>(value);
 }
@@ -340,7 +341,7 @@ class Reader {
   void leave_out(const std::string& why) { run_.faults.push_back("row " + std::to_string(row_) + ": " + why); }
   void leave_out(Measurement& row, const std::string& fault) {
     run_.faults.push_back(row.name() + " " + fault);
-    row.exclude_for(fault);
+    row.exclude(RowStatus::damaged, fault);
   }
 
   void add(const Row& row) {
@@ -428,7 +429,7 @@ class Reader {
     else if (wrong.empty() && (launch < Seconds{} || launch >= p10)) wrong = "launch_ns is not between 0 and the time";
     if (!wrong.empty()) {
       run_.faults.push_back(m.name() + ": " + wrong);
-      m.exclude_for(wrong);
+      m.exclude(RowStatus::damaged, wrong);
       return;
     }
     if (launch.value != 0 && !m.device) m.device.emplace();

@@ -54,7 +54,7 @@ std::string replaced_text(const Run& run) {
   std::set<std::string> lost;
   for (const auto& row : run.rows) {
     if (row.measured()) measured[row.signature].insert(row.cache);
-    else if (row.cache == CacheState::hot && row.status == RowStatus::failed) lost.insert(row.signature);
+    else if (row.cache == CacheState::hot && row.status == RowStatus::damaged) lost.insert(row.signature);
   }
   std::erase_if(lost, [&](const std::string& signature) {
     return measured[signature].empty() || measured[signature].contains(CacheState::hot);

@@ -63,6 +63,10 @@ std::string row_fault(const Measurement& row) {
   const MeasuredTimes& times = *row.times;
   if (!(times.min <= times.p10 && times.p10 <= times.median && times.median <= times.p90))
     return "has quantiles out of order: min, p10, median, p90";
+  constexpr double rounding = 1e-3;  // of the digits that a file keeps
+  if (std::any_of(row.rounds_s.begin(), row.rounds_s.end(),
+                  [&](double round) { return round < times.min.value * (1 - rounding); }))
+    return "has a round below its min";
   if (row.samples == 0 && !row.contended) return "has a time and no sample that counts";
   const double cv = times.cv.value_or(0);
   if (!std::isfinite(cv) || cv < 0) return "has a cv that is not a number";
@@ -72,8 +76,8 @@ std::string row_fault(const Measurement& row) {
     if (!detail::is_possible_spread(value))
       return "has a " + std::string(name) + " that is not from 0 to " + std::string(detail::spread_limit);
   if (!row.device) return "";
-  const double clock = row.device->clock_hz.value_or(1);
-  if (!(clock >= 1 && clock <= 1e12)) return "has a clock that is not a frequency";
+  const double clock = row.device->clock_hz.value_or(1e9);
+  if (!(clock >= 1e6 && clock <= 1e12)) return "has a clock that is not a frequency";
   const Seconds launch = row.device->launch;
   if (!(launch >= Seconds{} && launch < times.p10)) return "has a launch that is not between 0 and its time";
   return "";
@@ -86,13 +90,14 @@ std::vector<UnlikeOthers> unlike_others(const Run& run) {
   };
   std::vector<UnlikeOthers> found;
   std::map<std::string, std::map<CacheState, State>> layers;
-  std::set<std::pair<std::string, CacheState>> failed;  // one of these rows may be the one that had rounds
+  std::set<std::pair<std::string, CacheState>> had_rounds;  // one of these rows may have had them
   const std::size_t usual = usual_rounds(run);
   for (std::size_t i = 0; i < run.rows.size(); ++i) {
     const Measurement& row = run.rows[i];
     if (!row.measured()) {
-      if (row.status == RowStatus::failed || row.status == RowStatus::ended || row.status == RowStatus::wrong)
-        failed.emplace(row.signature, row.cache);
+      using enum RowStatus;
+      if (row.status == failed || row.status == ended || row.status == wrong || row.status == damaged)
+        had_rounds.emplace(row.signature, row.cache);
       continue;
     }
     const std::size_t own = row.rounds_s.size();
@@ -107,7 +112,7 @@ std::vector<UnlikeOthers> unlike_others(const Run& run) {
         std::find_if(states.begin(), states.end(), [](const auto& each) { return each.second.has_rounds; });
     if (with == states.end()) continue;
     for (const auto& [cache, state] : states)
-      if (!state.has_rounds && !failed.contains({signature, cache}))
+      if (!state.has_rounds && !had_rounds.contains({signature, cache}))
         found.push_back(
             {state.fastest, "has no rounds, nor has another row of its layer and cache state; its " +
                                 std::string(enum_names(with->first)[static_cast<std::size_t>(with->first)]) +

@@ -91,6 +91,14 @@ TEST_CASE("a noisy row does for all but those who ask for more") {
   CHECK(is_known(relu(), rows, question(true)));
 }
 
+TEST_CASE("a layer with a row whose values cannot be true is not known") {
+  std::vector<Measurement> rows{timed(), timed()};
+  rows[1].algorithm = "b,threads=1";
+  CHECK(is_known(relu(), rows, question(false)));
+  rows[1].exclude(RowStatus::damaged, "has a p10 that is not from 1 ps to 1 year");
+  CHECK_FALSE(is_known(relu(), rows, question(false)));
+}
+
 TEST_CASE("a layer whose plans were tried with fewer threads is not known") {
   Question two = question(false);
   two.threads = 2;

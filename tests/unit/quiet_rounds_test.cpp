@@ -77,6 +77,24 @@ TEST_CASE("a total of fewer than four common rounds is provisional, and no asser
   CHECK(analyzed(small_model(), {four})[RungName::library].bound->value == Approx(30e-6));
 }
 
+TEST_CASE("a total is provisional if the values of a plan's only row cannot be true") {
+  Run run = quiet_small;
+  Measurement damaged = run.rows.front();
+  damaged.algorithm = "b,threads=1";
+  damaged.rounds_s.clear();
+  damaged.exclude(RowStatus::damaged, "has a p10 that is not from 1 ps to 1 year");
+  run.rows.push_back(damaged);
+  const Analysis a = analyzed(small_model(), {run});
+  CHECK(a[RungName::library].bound->value == Approx(30e-6));
+  CHECK(a[RungName::library].doubt == "the times of " + damaged.name() + " cannot be true and do not count");
+  // Another session tells of the plan: that it is slower, for example.
+  Run later = quiet_small;
+  later.rows.push_back(damaged);
+  later.rows.back().exclude(RowStatus::slower, "9.1 ms, the best takes 1.2 ms");
+  CHECK_FALSE(analyzed(small_model(), {run, later}).provisional());
+  CHECK_FALSE(analyzed(small_model(), {later, run}).provisional());
+}
+
 TEST_CASE("layers that sessions never timed together have a provisional total") {
   const Analysis a = analyzed(small_model(), {session({{"relu", eight(10)}}), session({{"softmax", eight(20)}})});
   CHECK(a[RungName::library].bound->value == Approx(30e-6));

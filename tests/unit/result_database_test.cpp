@@ -112,6 +112,7 @@ TEST_CASE("the newest row is that of the run that was started last, whatever the
   last.started = "2026-11-22T01:00:00Z";
   MeasuredTimes& times = *last.rows[0].times;
   times.p10 = times.min = times.median = times.p90 = {2.5e-3};
+  last.rows[0].rounds_s.assign(3, 2.5e-3);
   write_run(first, folder / "z.json");
   write_run(last, folder / "a.json");
   const auto newest = [](const ResultDatabase& database) {

@@ -227,6 +227,7 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
       {"\"threads\":3", "\"threads\":0", "threads is not a count"},
       {samples, "\"samples\":NaN", "samples is not a count"},
       {samples, "\"samples\":-12", "samples is not a count"},
+      {samples, "\"samples\":2.5", "samples is not a count"},
       {"\"calls_per_sample\":40", "\"calls_per_sample\":Infinity", "calls_per_sample is not a count"},
       {"\"workspace_bytes\":4096", "\"workspace_bytes\":1e300", "workspace_bytes is not a count"},
       {"\"threads\":3", "\"threads\":[3]", "threads is not a count"},
@@ -288,14 +289,16 @@ TEST_CASE("a row that no session can have written does not count, by the rule th
       {samples, "\"other_method_ns\":1e300," + samples,
        "has a preparation or other time that is not from 1 ps to 1 year"},
       {samples, "\"clock_hz\":1e300," + samples, "has a clock that is not a frequency"},
+      {samples, "\"clock_hz\":1.98," + samples, "has a clock that is not a frequency"},
       {"\"rounds_ns\":[1250000.0", "\"rounds_ns\":[1e300", "has a round that is not from 1 ps to 1 year"},
       {"\"rounds_ns\":[1250000.0,", "\"rounds_ns\":[", "has 2 rounds, others of the run have 3"},
+      {"\"rounds_ns\":[1250000.0", "\"rounds_ns\":[125000.0", "has a round below its min"},
   };
   for (const auto& [what, with, fault] : cases) {
     INFO(with);
     const Run read = read_run(folder.write("x.json", replaced(text, what, with)));
     REQUIRE(read.rows.size() == run.rows.size());
-    CHECK(read.rows[0].status == RowStatus::failed);
+    CHECK(read.rows[0].status == RowStatus::damaged);
     CHECK(read.rows[1].measured());
     CHECK(read.faults == std::vector<std::string>{run.rows[0].name() + " " + fault});
     CHECK(check(read).size() == 1);  // db verify names it once

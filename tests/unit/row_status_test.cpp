@@ -70,7 +70,7 @@ TEST_CASE("a stored row has the status that its file names, whatever the words o
   };
   const std::vector<RowStatus> excluded{RowStatus::unsupported, RowStatus::failed, RowStatus::ended,
                                         RowStatus::wrong,       RowStatus::slower, RowStatus::not_tried,
-                                        RowStatus::out_of_time};
+                                        RowStatus::out_of_time, RowStatus::damaged};
   for (const auto status : excluded) add(status);
   write_run(run, folder / "run.json");
   const Run read = read_run(folder / "run.json");

@@ -61,8 +61,12 @@ class RowTimes {
 
   /// The time of a row on an idle machine.
   [[nodiscard]] QuietTime quiet(const Measurement& row) const { return quiet_.of(row); }
-  /// Why the rounds do not show the time on an idle machine; empty if they may.
-  [[nodiscard]] std::string doubt() const { return session_.rounds ? session_.rounds->doubt : ""; }
+  /// Why the rows do not show the time on an idle machine; empty if they may.
+  [[nodiscard]] std::string doubt() const {
+    if (session_.rounds && !session_.rounds->doubt.empty()) return session_.rounds->doubt;
+    const std::string damaged = untimed_.damaged();
+    return damaged.empty() ? "" : "the times of " + damaged + " cannot be true and do not count";
+  }
   /// The expected time of one call. If the row has too few samples to show a spread, it is at least the p10 plus the
   /// average spread of the other rows: 5 % or more, 100 % if no row shows one.
   [[nodiscard]] Seconds doubtful(const Measurement& row) const;

@@ -14,21 +14,22 @@ namespace benanza {
 enum class RowStatus : std::uint8_t {
   measured,     ///< has a time
   unsupported,  ///< the backend has no plan for the layer, or lists this one and cannot build it
-  failed,       ///< threw or could not be checked; or a value of the row cannot be true
+  failed,       ///< threw or could not be checked
   ended,        ///< the process that tried it crashed, hung, was killed, or took all memory: later sessions try again
   wrong,        ///< the result differs from the reference
   slower,       ///< dropped after its first call, because it takes clearly longer than the best
   not_tried,    ///< left out, and more time would not change that
   out_of_time,  ///< left out for lack of time: it might be the best
+  damaged,      ///< a value of the row cannot be true, so that none of its times counts: it might be the best
 };
 
 /// As a results file names them.
-[[nodiscard]] constexpr std::array<std::string_view, 8> enum_names(RowStatus) {
-  return {"measured", "unsupported", "failed", "ended", "wrong", "slower", "not-tried", "out-of-time"};
+[[nodiscard]] constexpr std::array<std::string_view, 9> enum_names(RowStatus) {
+  return {"measured", "unsupported", "failed", "ended", "wrong", "slower", "not-tried", "out-of-time", "damaged"};
 }
 
 [[nodiscard]] constexpr bool was_tried(RowStatus status) {
-  return status != RowStatus::not_tried && status != RowStatus::out_of_time;
+  return status != RowStatus::not_tried && status != RowStatus::out_of_time && status != RowStatus::damaged;
 }
 
 namespace detail {
@@ -47,6 +48,7 @@ inline constexpr std::array<std::string_view, 5> endings{"crashed: ", "hung: ", 
     case RowStatus::not_tried: return "not tried: ";
     case RowStatus::out_of_time: return "not tried: the budget gave this layer no more time";
     case RowStatus::ended:
+    case RowStatus::damaged:
     case RowStatus::measured: break;
   }
   return "";
