@@ -15,7 +15,7 @@ Elements compute(const op::Conv& conv, const Query& query);
 Elements compute(const op::ConvTranspose& conv, const Query& query);
 // convolution_gradient.cpp
 Elements compute(const op::ConvGradient& gradient, const Query& query);
-// gradient.cpp
+// gradients.cpp
 Elements compute(const op::UnaryGradient& gradient, const Query& query);
 Elements compute(const op::SoftmaxGradient& gradient, const Query& query);
 Elements compute(const op::NormGradient& gradient, const Query& query);
@@ -24,22 +24,22 @@ Elements compute(const op::PoolGradient& gradient, const Query& query);
 Elements compute(const op::LossGradient& gradient, const Query& query);
 Elements compute(const op::GatherGradient& gradient, const Query& query);
 Elements compute(const op::OptimizerStep& step, const Query& query);
-// fourier.cpp
+// transform.cpp
 Elements compute(const op::Fourier& fourier, const Query& query);
 // loss.cpp
 Elements compute(const op::Loss& loss, const Query& query);
-// tree_ensemble.cpp
+// trees.cpp
 Elements compute(const op::TreeEnsemble& forest, const Query& query);
 // sampling.cpp
 Elements compute(const op::GridSample& sample, const Query& query);
 Elements compute(const op::RoiAlign& align, const Query& query);
 Elements compute(const op::DeformConv& conv, const Query& query);
-// mat_mul.cpp
+// product.cpp
 Elements compute(const op::MatMul& product, const Query& query);
 Elements compute(const op::Einsum& einsum, const Query& query);
 // attention.cpp
 Elements compute(const op::Attention& attention, const Query& query);
-// rotary.cpp
+// attention_rotary.cpp
 Elements compute(const op::Rotary& rotary, const Query& query);
 // recurrent.cpp
 Elements compute(const op::Recurrent& recurrent, const Query& query);
@@ -83,7 +83,7 @@ Elements compute(const op::ScatterElements& scatter, const Query& query);
 Elements compute(const op::ScatterNd& scatter, const Query& query);
 Elements compute(const op::TensorScatter& scatter, const Query& query);
 Elements compute(const op::OneHot& one_hot, const Query& query);
-// resize.cpp
+// sampling_resize.cpp
 Elements compute(const op::Resize& resize, const Query& query);
 Elements compute(const op::ResizeGradient& gradient, const Query& query);
 // quantization.cpp

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a name is spelled the British way, or a header of operators has no name of a family.
+"""Fails when a name is spelled the British way, or a file about operators has no name of a family.
 
     names.py ROOT
 
@@ -10,10 +10,23 @@ import pathlib
 import re
 import sys
 
-# The operators' vocabulary: a header is FAMILY.hpp, or FAMILY_part.hpp where a family has several.
+# The operators' vocabulary: a file is FAMILY, or FAMILY_part where a family has several; `gradients` are of several families.
 FAMILIES = ["attention", "collective", "convolution", "elementwise", "generation", "indexing", "loss", "movement", "normalization",
             "optimizer", "pooling", "product", "quantization", "recurrent", "reduction", "sampling", "transform", "trees"]
-NO_FAMILY = {"opaque", "operator", "ops"}
+# The folders with files about operators, and the names of their other files.
+ROOMS = {
+    "include/benanza/op": {"opaque", "operator", "ops"},
+    "include/benanza/operators/detail": {"tables"},
+    "include/benanza/training/detail/gradients": set(),
+    "src/reference": {"agree", "evaluate", "function", "gradients", "index", "query", "reference", "training"},
+    "src/backend/native": {"backend", "blocked", "chain", "context", "gradients", "isa", "kernels", "parts", "scalar", "strided_copy",
+                           "tile_epilogue", "widened"},
+    "src/backend/native/kernels": {"gradients", "math", "simd"},
+    "src/backend/onednn": {"backend", "candidates", "draft", "families", "fold", "gradients", "library", "memory_layout", "post_ops",
+                           "primitive_plan", "quantization_scales"},
+    "src/backend/cudnn": {"backend", "candidates", "descriptors", "draw", "families", "gradient_drawing", "gradients", "graph_drawing", "graphs",
+                          "inverse_deviation", "library", "no_graphs"},
+}
 
 # Not "modelled": a status that reports and their JSON write so.
 BRITISH = re.compile(
@@ -45,9 +58,10 @@ def wrong_names(root):
             if path.suffix in {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".cmake"} or path.name == "CMakeLists.txt":
                 for name in british(path, path.read_text(encoding="utf-8")):
                     yield f"{file}: {name} is spelled the British way"
-    for path in sorted((root / "include" / "benanza" / "op").glob("*.hpp")):
-        if path.stem not in NO_FAMILY and not any(re.fullmatch(rf"{family}(_\w+)?", path.stem) for family in FAMILIES):
-            yield f"{path.relative_to(root)}: has no name of a family"
+    for room, others in ROOMS.items():
+        for path in sorted((root / room).glob("*.?pp")):
+            if path.stem not in others and not any(re.fullmatch(rf"{family}(_\w+)?", path.stem) for family in FAMILIES):
+                yield f"{path.relative_to(root)}: has no name of a family"
 
 
 def main():

@@ -16,6 +16,7 @@ WRONG = [
     ("src/plan/CMakeLists.txt", "set(optimisation -O3)\n", "optimisation is spelled"),
     ("src/plan/summarise.cpp", "", "the file's name is spelled"),
     ("include/benanza/op/conv.hpp", "", "has no name of a family"),
+    ("src/backend/native/winograd.cpp", "", "has no name of a family"),
 ]
 RIGHT = [
     ("src/plan/fill.cpp", "// normalised\nint normalize(int x);  /* colour */\nconst char* text = \"colour\";\n"),
@@ -24,6 +25,8 @@ RIGHT = [
     ("tests/data/colour.txt", ""),
     ("include/benanza/op/movement_parts.hpp", ""),
     ("include/benanza/op/operator.hpp", ""),
+    ("src/backend/native/convolution_winograd.cpp", ""),
+    ("src/backend/native/isa.cpp", ""),
 ]
 
 

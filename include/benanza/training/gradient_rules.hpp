@@ -4,17 +4,20 @@
 
 #include <benanza/detail/node.hpp>
 #include <benanza/operators/lookup.hpp>
+#include <benanza/training/detail/gradients/attention.hpp>
 #include <benanza/training/detail/gradients/convolution.hpp>
-#include <benanza/training/detail/gradients/einsum.hpp>
 #include <benanza/training/detail/gradients/elementwise.hpp>
+#include <benanza/training/detail/gradients/indexing.hpp>
 #include <benanza/training/detail/gradients/loss.hpp>
 #include <benanza/training/detail/gradients/movement.hpp>
+#include <benanza/training/detail/gradients/movement_copies.hpp>
 #include <benanza/training/detail/gradients/normalization.hpp>
+#include <benanza/training/detail/gradients/pooling.hpp>
 #include <benanza/training/detail/gradients/product.hpp>
+#include <benanza/training/detail/gradients/product_einsum.hpp>
 #include <benanza/training/detail/gradients/recurrent.hpp>
 #include <benanza/training/detail/gradients/reduction.hpp>
-#include <benanza/training/detail/gradients/scatter.hpp>
-#include <benanza/training/detail/gradients/window.hpp>
+#include <benanza/training/detail/gradients/sampling.hpp>
 
 #include <cstddef>
 #include <string>

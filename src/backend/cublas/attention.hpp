@@ -3,7 +3,7 @@
 // cuBLAS with one of Benanza's own kernels in between, for types and shapes that no library fuses.
 #pragma once
 
-#include "backend/cuda/cuda_attention.hpp"
+#include "backend/cuda/attention.hpp"
 #include "problem.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "attention.hpp"
 #include "check.hpp"
 #include "context.hpp"
-#include "cuda_attention.hpp"
 #include "kernels.hpp"
 #include <benanza/error.hpp>
 

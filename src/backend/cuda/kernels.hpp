@@ -3,7 +3,7 @@
 // passed by value; the caller's next check detects a failed launch.
 #pragma once
 
-#include "cuda_attention.hpp"
+#include "attention.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -4,9 +4,9 @@
 // stride become adjacent, so that all tiles are alike.
 #include "context.hpp"
 #include "convolution_plan.hpp"
+#include "convolution_winograd.hpp"
 #include "parts.hpp"
 #include "tile_epilogue.hpp"
-#include "winograd.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 // "FlashAttention", 2022), and the products with the values. No score ever leaves the caches.
 #include "kernels.hpp"
 #include "kernels/math.hpp"
+#include "kernels/movement_transpose_block.hpp"
 #include "kernels/product.hpp"
-#include "kernels/transpose_block.hpp"
 
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {

@@ -4,7 +4,7 @@
 // results needs (n + 2)^2 multiplications for each pair of channels instead of 9 n^2. A task transforms some tiles of x
 // once. Then it takes panel by panel of y, whose sums stay in the second-level cache. With a dilation, the rows and
 // columns of a tile are a dilation apart.
-#include "winograd.hpp"
+#include "convolution_winograd.hpp"
 
 #include "context.hpp"
 #include "convolution_plan.hpp"

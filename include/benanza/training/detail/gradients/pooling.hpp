@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of pooling, of resizing and sampling, and of rotations.
+// Gradients of pooling.
 #pragma once
 
-#include <benanza/training/detail/gradients/elementwise.hpp>
+#include <benanza/training/gradient_builder.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace benanza::training {
 
@@ -44,47 +48,6 @@ inline void lp_pool_gradient(const Node& node, GradientBuilder& at) {
     if (p == 1) return sign;
     const ValueId power = at.binary("Pow", at.unary("Abs", x), at.scalar(of.type, static_cast<double>(p - 1)), x);
     return at.binary("Mul", sign, power, x);
-  });
-}
-
-/// Rotates back, with the negated sines. ONNX Runtime's operator has the sines after the positions.
-inline void rotary_gradient(const Node& node, GradientBuilder& at) {
-  at.give_input(node, 0, [&] {
-    const std::size_t k = node.domain.empty() ? 2 : 3;
-    const Value x = at.value(*node.inputs[0]), sines = at.value(*node.inputs.at(k));
-    std::vector<std::optional<ValueId>> inputs = node.inputs;
-    inputs[0] = *at.gradient(node);
-    inputs[k] = at.emit({"Neg"}, {node.inputs[k]}, sines.type, sines.dims);
-    return at.emit({"RotaryEmbedding", node.domain}, inputs, x.type, x.dims, node.attributes);
-  });
-}
-
-/// Gradients of the image and, if it is computed, of the grid.
-inline void grid_sample_gradient(const Node& node, GradientBuilder& at) {
-  std::vector<std::pair<DataType, Dims>> outputs;
-  for (std::size_t i = 0; i < 2; ++i)
-    if (at.wants(node, i)) outputs.emplace_back(at.value(*node.inputs[i]).type, at.value(*node.inputs[i]).dims);
-  const auto made = at.emit_all(gradient_op("GridSampleGrad"), {*at.gradient(node), node.inputs[0], node.inputs[1]},
-                                outputs, node.attributes);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < 2; ++i) at.give_input(node, i, [&] { return made[next++]; });
-}
-inline void roi_align_gradient(const Node& node, GradientBuilder& at) {
-  grad_of_input(node, at, {node.inputs[1], node.inputs[2]});
-}
-
-inline void resize_gradient(const Node& node, GradientBuilder& at) {
-  at.give_input(node, 0, [&] {
-    const Value& x = at.value(*node.inputs[0]);
-    Attributes attributes = node.attributes;
-    const bool early = node.op_type == "Upsample" || node.opset < 11;
-    if (early) attributes["early"] = std::int64_t{1};
-    const std::size_t scales = early ? 1 : 2;
-    if (node.has_input(scales) && !node.attributes.contains("axes"))
-      if (const auto& literal = at.value(*node.inputs[scales]).literal;
-          literal && literal->floats.size() == x.dims.size())
-        attributes["resize_scales"] = literal->floats;
-    return at.emit(gradient_op("ResizeGrad"), {*at.gradient(node)}, x.type, x.dims, attributes);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "integer_columns.hpp"
+#include "product_integer_columns.hpp"
 
 #include <benanza/detail/window.hpp>
 

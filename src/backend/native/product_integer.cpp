@@ -3,8 +3,8 @@
 // weights of a convolution) and by panels of columns (b, and the windows) are packed into units of 32 bits. Constants
 // are packed before anything is timed. For other columns, a thread packs a panel and multiplies it by all rows while it
 // is in the cache. Sums are exact in 32 bits.
-#include "integer_columns.hpp"
 #include "plan/batch_offset.hpp"
+#include "product_integer_columns.hpp"
 #include <benanza/model/quantization.hpp>
 
 #include <algorithm>

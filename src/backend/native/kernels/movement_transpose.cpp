@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of a 2-D transpose, for elements of 1 to 16 bytes.
 #include "kernels.hpp"
-#include "kernels/transpose_block.hpp"
+#include "kernels/movement_transpose_block.hpp"
 
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
