@@ -64,7 +64,7 @@ void emit_suite(const SuiteSource& source, std::ostream& out) {
   if (infinities) out << "[[maybe_unused]] constexpr double infinity = std::numeric_limits<double>::infinity();\n";
   out << "\n// clang-format off\n";
   for (const auto& table : tables)
-    out << "constexpr " << table.type << " " << table.name << "[] = {\n" << table.rows << "};\n";
+    out << "const " << table.type << " " << table.name << "[] = {\n" << table.rows << "};\n";
   out << "// clang-format on\n"
          "}  // namespace\n\n"
          "int main(int argc, char** argv) {\n"

@@ -9,7 +9,7 @@ using namespace benanza;
 using enum ElementwiseFn;
 
 // clang-format off
-constexpr op::Conv conv[] = {
+const op::Conv conv[] = {
     {.x = {1, 1, 200, 161}, .w = {32, 1, 11, 41}, .pads = {5, 20, 5, 20}, .strides = {2, 2}, .post = {bias}},
         // deepspeech_lstm x1 single: node_Conv_365
     {.x = {1, 1, 200, 161}, .w = {32, 1, 11, 41}, .pads = {5, 20, 5, 20}, .strides = {2, 2}, .post = {bias, {clip, 0, 20}}},
@@ -758,7 +758,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 2048, 65, 65}, .w = {512, 2048, 1, 1}, .post = {relu}},
         // deeplabv3_resnet50 x2 fused: node_Conv_1001
 };
-constexpr op::MatMul mat_mul[] = {
+const op::MatMul mat_mul[] = {
     {.a = {1, 768}, .b = {768, 256}, .b_constant = true},
         // llama_160m_decode_p512 x24 single: node_linear_1
     {.a = {1, 768}, .b = {768, 768}, .b_constant = true},
@@ -1052,7 +1052,7 @@ constexpr op::MatMul mat_mul[] = {
     {.a = {3136, 384}, .b = {384, 96}, .b_constant = true, .post = {bias, add}},
         // swin_t x2 fused: node_MatMul_65
 };
-constexpr op::Attention attention[] = {
+const op::Attention attention[] = {
     {.q = {1, 6, 1500, 64}, .k = {1, 6, 1500, 64}, .v = {1, 6, 1500, 64}, .k_transposed = true},
         // whisper_tiny_encoder x4 part: node_transpose
     {.q = {1, 6, 1500, 64}, .k = {1, 6, 1500, 64}, .v = {1, 6, 1500, 64}, .q_tokens_first = true, .k_tokens_first = true, .v_tokens_first = true, .y_tokens_first = true},
@@ -1103,7 +1103,7 @@ constexpr op::Attention attention[] = {
     {.q = {64, 3, 49, 32}, .k = {64, 3, 49, 32}, .v = {64, 3, 49, 32}, .mask = {64, 3, 49, 49}, .y_tokens_first = true},
         // swin_t x1 fused: node_mul_1
 };
-constexpr op::Rotary rotary[] = {
+const op::Rotary rotary[] = {
     {.x = {4, 64}, .angles = {1, 64}},
         // llama_160m_decode_p512 x12 fused: node_mul_7
     {.x = {4, 128, 64}, .angles = {1, 128, 64}},
@@ -1113,19 +1113,19 @@ constexpr op::Rotary rotary[] = {
     {.x = {12, 128, 64}, .angles = {1, 128, 64}},
         // llama_160m_prefill_s128 x12 fused: node_mul_5
 };
-constexpr op::Recurrent recurrent[] = {
+const op::Recurrent recurrent[] = {
     {.x = {100, 1, 1024}, .hidden = 512, .directions = 2, .initial_state = true},
         // deepspeech_lstm x2 single, x2 fused: node_LSTM_238
     {.x = {100, 1, 1312}, .hidden = 512, .directions = 2, .initial_state = true},
         // deepspeech_lstm x1 single, x1 fused: node_LSTM_130
 };
-constexpr op::Pool pool[] = {
+const op::Pool pool[] = {
     {.x = {1, 64, 112, 112}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
         // resnet50 x1 single, x1 fused: node_max_pool2d
     {.x = {1, 64, 260, 260}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
         // deeplabv3_resnet50 x1 single, x1 fused: node_max_pool2d
 };
-constexpr op::LayerNorm layer_norm[] = {
+const op::LayerNorm layer_norm[] = {
     {.x = {1, 768}, .bias = true},
         // convnext_tiny x1 single, x1 fused: node_layer_norm_22
     {.x = {1, 768}, .rms = true},
@@ -1174,7 +1174,7 @@ constexpr op::LayerNorm layer_norm[] = {
     {.x = {3136, 96}, .bias = true, .residual = op::Residual::kept},
         // swin_t x2 fused: node_add_1
 };
-constexpr op::Softmax softmax[] = {
+const op::Softmax softmax[] = {
     {.x = {12, 513, 1}},
         // llama_160m_decode_p512 x12 single: node_Softmax_122
     {.x = {100, 29, 1}, .log = true},
@@ -1196,7 +1196,7 @@ constexpr op::Softmax softmax[] = {
     {.x = {9408, 49, 1}},
         // swin_t x2 single: node_softmax
 };
-constexpr op::Unary unary[] = {
+const op::Unary unary[] = {
     {.fn = clip, .x = {131200}, .beta = 20},
         // deepspeech_lstm x1 single: n4_2
     {.fn = clip, .x = {259200}, .beta = 20},
@@ -1453,7 +1453,7 @@ constexpr op::Unary unary[] = {
     {.x = {8652800}},
         // deeplabv3_resnet50 x3 single: node_relu_42
 };
-constexpr op::Binary binary[] = {
+const op::Binary binary[] = {
     {.a = {1}, .b = {1}},
         // llama_160m_decode_p512 x25 single: node_add_2
     {.a = {4, 12, 2401}, .b = {4, 1, 2401}},
@@ -1737,7 +1737,7 @@ constexpr op::Binary binary[] = {
     {.fn = pow, .a = {393216}, .b = {1}},
         // gpt2_s128 x12 single: node_pow_1
 };
-constexpr op::Reduce reduce[] = {
+const op::Reduce reduce[] = {
     {.x = {32, 12544}, .axes = {1}},
         // efficientnet_b0 x1 single, x1 fused: node_mean
     {.x = {48, 3136}, .axes = {1}},
@@ -1788,7 +1788,7 @@ constexpr op::Reduce reduce[] = {
     {.x = {2048, 4225}, .axes = {1}},
         // deeplabv3_resnet50 x1 single, x1 fused: node_mean
 };
-constexpr op::Transpose transpose[] = {
+const op::Transpose transpose[] = {
     {.x = {2, 2, 7, 2688}, .perm = {0, 2, 1, 3}},
         // swin_t x6 single: node_permute_24
     {.x = {2, 7, 2, 2688}, .perm = {0, 2, 1, 3}},
@@ -1881,7 +1881,7 @@ constexpr op::Transpose transpose[] = {
     {.x = {3136, 96}, .perm = {1, 0}},
         // convnext_tiny x5 single, x5 fused: node_permute_1
 };
-constexpr op::Concat concat[] = {
+const op::Concat concat[] = {
     {.outer = 4, .sizes = {32, 32}},
         // llama_160m_decode_p512 x12 single: node_cat_26
     {.outer = 4, .sizes = {512, 1}, .inner = 64},
@@ -1927,11 +1927,11 @@ constexpr op::Concat concat[] = {
     {.sizes = {256, 256, 256, 256, 256}, .inner = 4225},
         // deeplabv3_resnet50 x1 single: node_cat
 };
-constexpr op::Split split[] = {
+const op::Split split[] = {
     {.outer = 128, .sizes = {768, 768, 768}},
         // gpt2_s128 x12 single: node_Split_866
 };
-constexpr op::Slice slice[] = {
+const op::Slice slice[] = {
     {.x = {4, 64}, .starts = {0, 0}, .y = {4, 32}},
         // llama_160m_decode_p512 x12 single: node_slice_3
     {.x = {4, 64}, .starts = {0, 32}, .y = {4, 32}},
@@ -2021,7 +2021,7 @@ constexpr op::Slice slice[] = {
     {.x = {1536, 64}, .starts = {0, 32}, .y = {1536, 32}},
         // llama_160m_prefill_s128 x12 single: node_slice_5
 };
-constexpr op::Gather gather[] = {
+const op::Gather gather[] = {
     {.x = {1, 3, 37632}},
         // swin_t x6 single: node_select_30
     {.x = {1, 3, 75264}},
@@ -2046,13 +2046,13 @@ constexpr op::Gather gather[] = {
     {.x = {1, 50257, 768}, .indices = 128, .constant = true},
         // gpt2_s128 x1 single, x1 fused: node_embedding
 };
-constexpr op::Expand expand[] = {
+const op::Expand expand[] = {
     {.x = {4, 1, 8192}, .y = {4, 3, 8192}},
         // llama_160m_prefill_s128 x24 single: node_expand_2
     {.x = {4, 1, 32832}, .y = {4, 3, 32832}},
         // llama_160m_decode_p512 x24 single: node_expand_1
 };
-constexpr op::Resize resize[] = {
+const op::Resize resize[] = {
     {.x = {1, 21, 65, 65}, .y = {1, 21, 520, 520}, .mode = op::ResizeMode::linear},
         // deeplabv3_resnet50 x1 single, x1 fused: node_upsample_bilinear2d_1
     {.x = {1, 256, 1, 1}, .y = {1, 256, 65, 65}, .mode = op::ResizeMode::linear},

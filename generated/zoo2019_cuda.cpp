@@ -9,7 +9,7 @@ using namespace benanza;
 using enum ElementwiseFn;
 
 // clang-format off
-constexpr op::Conv conv[] = {
+const op::Conv conv[] = {
     {.type = DataType::f16, .x = {1, 1, 28, 28}, .w = {8, 1, 5, 5}, .pads = {2, 2, 2, 2}},
         // MNIST x1 single: Convolution28
     {.type = DataType::f16, .x = {1, 1, 28, 28}, .w = {8, 1, 5, 5}, .pads = {2, 2, 2, 2}, .post = {bias}},
@@ -5833,7 +5833,7 @@ constexpr op::Conv conv[] = {
     {.x = {1, 2048, 100, 100}, .w = {512, 2048, 1, 1}, .post = {bias, relu}},
         // DUC x2 fused: conv5_2_1x1_reduce
 };
-constexpr op::MatMul mat_mul[] = {
+const op::MatMul mat_mul[] = {
     {.type = DataType::f16, .a = {1, 256}, .b = {256, 10}, .b_constant = true},
         // MNIST x1 single: Times212
     {.type = DataType::f16, .a = {1, 256}, .b = {256, 10}, .b_constant = true, .post = {bias}},
@@ -6015,7 +6015,7 @@ constexpr op::MatMul mat_mul[] = {
         // VGG19-BN x1 fused: vgg0_dense0_fwd
         // VGG19 x1 fused: vgg0_dense0_fwd
 };
-constexpr op::Pool pool[] = {
+const op::Pool pool[] = {
     {.type = DataType::f16, .mode = op::PoolMode::average, .x = {1, 24, 56, 56}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}, .strides = {2, 2}},
         // Shufflenet x1 single, x1 fused: averagepool_1
     {.type = DataType::f16, .mode = op::PoolMode::average, .x = {1, 128, 56, 56}, .kernel = {2, 2}, .strides = {2, 2}},
@@ -6385,7 +6385,7 @@ constexpr op::Pool pool[] = {
     {.x = {1, 1024, 7, 7}, .kernel = {3, 3}, .pads = {1, 1, 1, 1}},
         // Inception-v2 x1 single, x1 fused: maxpool_5
 };
-constexpr op::BatchNorm batch_norm[] = {
+const op::BatchNorm batch_norm[] = {
     {.type = DataType::f16, .x = {1, 3, 50176}},
         // ResNet018-v2 x1 single, x1 fused: resnetv22_batchnorm0_fwd
         // ResNet034-v2 x1 single, x1 fused: resnetv23_batchnorm0_fwd
@@ -7933,7 +7933,7 @@ constexpr op::BatchNorm batch_norm[] = {
     {.x = {1, 2048, 10000}},
         // DUC x4 single: conv5_1_1x1_increase/bn
 };
-constexpr op::Lrn lrn[] = {
+const op::Lrn lrn[] = {
     {.type = DataType::f16, .x = {1, 64, 3025}},
         // Inception-v1 x1 single, x1 fused: lrn_1
     {.type = DataType::f16, .x = {1, 64, 3136}},
@@ -7979,7 +7979,7 @@ constexpr op::Lrn lrn[] = {
     {.x = {1, 256, 676}},
         // BVLC_AlexNet x1 single, x1 fused: lrn_2
 };
-constexpr op::Softmax softmax[] = {
+const op::Softmax softmax[] = {
     {.type = DataType::f16, .x = {1, 1000, 1}},
         // BVLC_AlexNet x1 single, x1 fused: softmax_1
         // BVLC_CaffeNet x1 single, x1 fused: softmax_1
@@ -8001,7 +8001,7 @@ constexpr op::Softmax softmax[] = {
     {.x = {1, 3040000, 1}},
         // DUC x1 single, x1 fused: seg_loss
 };
-constexpr op::Unary unary[] = {
+const op::Unary unary[] = {
     {.type = DataType::f16, .fn = leaky_relu, .x = {86528}, .alpha = 0.1},
         // Tiny_YOLO-v2 x1 single: activation5
     {.type = DataType::f16, .fn = leaky_relu, .x = {147456}, .alpha = 0.1},
@@ -8837,7 +8837,7 @@ constexpr op::Unary unary[] = {
     {.x = {20480000}},
         // DUC x4 single: conv1_3_3x3/relu
 };
-constexpr op::Binary binary[] = {
+const op::Binary binary[] = {
     {.type = DataType::f16, .a = {8}, .b = {8}},
         // Emotion-FerPlus x1 single: Plus692
     {.type = DataType::f16, .a = {8, 784}, .b = {8, 1}},
@@ -9749,13 +9749,13 @@ constexpr op::Binary binary[] = {
     {.fn = sub, .a = {37632}, .b = {1}, .post = {{mul, TensorShape{1}}}},
         // ArcFace x1 fused: _minusscalar0
 };
-constexpr op::Nary nary[] = {
+const op::Nary nary[] = {
     {.type = DataType::f16, .x = {3040000}, .count = 4},
         // DUC x1 single, x1 fused: fc1_cityscapes
     {.x = {3040000}, .count = 4},
         // DUC x1 single, x1 fused: fc1_cityscapes
 };
-constexpr op::Transpose transpose[] = {
+const op::Transpose transpose[] = {
     {.type = DataType::f16, .x = {4, 28, 3136}, .perm = {1, 0, 2}},
         // Shufflenet x1 single, x1 fused: transpose_1
     {.type = DataType::f16, .x = {4, 34, 784}, .perm = {1, 0, 2}},
@@ -9773,7 +9773,7 @@ constexpr op::Transpose transpose[] = {
     {.x = {4, 136, 49}, .perm = {1, 0, 2}},
         // Shufflenet x3 single, x3 fused: transpose_14
 };
-constexpr op::Concat concat[] = {
+const op::Concat concat[] = {
     {.type = DataType::f16, .sizes = {64, 32}, .inner = 3136},
         // DenseNet-121 x1 single: concat_1
     {.type = DataType::f16, .sizes = {64, 64}, .inner = 3025},
@@ -10143,7 +10143,7 @@ constexpr op::Concat concat[] = {
     {.sizes = {992, 32}, .inner = 196},
         // DenseNet-121 x1 single: concat_42
 };
-constexpr op::Slice slice[] = {
+const op::Slice slice[] = {
     {.type = DataType::f16, .x = {256, 56, 56}, .starts = {0, 0, 0}, .y = {256, 28, 28}, .steps = {1, 2, 2}},
         // ResNet050-v1 x1 fused: resnetv17_stage1_activation1/slice
         // ResNet101-v1 x1 fused: resnetv18_stage1_activation1/slice

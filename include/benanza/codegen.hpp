@@ -2,7 +2,7 @@
 // emit_suite: writes a suite as a C++ translation unit on Google Benchmark, one layer per line, then the models that
 // have it:
 //
-//   constexpr op::Conv conv[] = {
+//   const op::Conv conv[] = {
 //       {.x = {1, 64, 56, 56}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
 //           // resnet50 x3 fused: layer1.0.conv2
 //   };

@@ -8,7 +8,7 @@ using namespace benanza;
 using enum ElementwiseFn;
 
 // clang-format off
-constexpr op::Conv conv[] = {
+const op::Conv conv[] = {
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}},
         // one x1 single: conv1
     {.x = {1, 3, 224, 224}, .w = {64, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}, .post = {bias, relu}},
@@ -21,19 +21,19 @@ constexpr op::Conv conv[] = {
         // one x3 fused: layer1.0.conv2
         // two x1 single: a_name _
 };
-constexpr op::MatMul mat_mul[] = {
+const op::MatMul mat_mul[] = {
     {.a = {1, 2048}, .b = {2048, 1000}, .b_constant = true, .post = {bias}},
         // one x1 single, x1 fused: fc
 };
-constexpr op::Pool pool[] = {
+const op::Pool pool[] = {
     {.x = {1, 64, 112, 112}},
         // two x1 single: pool
 };
-constexpr op::Softmax softmax[] = {
+const op::Softmax softmax[] = {
     {.x = {1, 1000, 1}},
         // two x1 single: prob
 };
-constexpr op::Unary unary[] = {
+const op::Unary unary[] = {
     {.x = {802816}},
         // one x1 single: relu
 };

@@ -8,10 +8,10 @@
 #include <benanza/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
+#include <vector>
 
 namespace benanza {
 
@@ -52,21 +52,18 @@ class Epilogue {
     for (const auto& op : ops) push_back(op);
   }
   constexpr void push_back(const PostOp& op) {
-    if (size_ == capacity) throw InputError("an epilogue has more than eight steps");
-    ops_[size_++] = op;
+    if (ops_.size() == capacity) throw InputError("an epilogue has more than eight steps");
+    ops_.push_back(op);
   }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr std::size_t size() const { return ops_.size(); }
+  [[nodiscard]] constexpr bool empty() const { return ops_.empty(); }
   [[nodiscard]] constexpr const PostOp& operator[](std::size_t i) const { return ops_[i]; }
   [[nodiscard]] constexpr const PostOp* begin() const { return ops_.data(); }
-  [[nodiscard]] constexpr const PostOp* end() const { return ops_.data() + size_; }
-  friend constexpr bool operator==(const Epilogue& a, const Epilogue& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-  }
+  [[nodiscard]] constexpr const PostOp* end() const { return ops_.data() + ops_.size(); }
+  bool operator==(const Epilogue&) const = default;
 
  private:
-  std::array<PostOp, capacity> ops_{};
-  std::size_t size_ = 0;
+  std::vector<PostOp> ops_{};  // few layers have steps, and a layer is copied often
 };
 
 namespace detail {
