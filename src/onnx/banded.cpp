@@ -71,7 +71,7 @@ std::optional<BandedNumbers> turned(const BandedNumbers& numbers) {
 
 std::optional<BandedNumbers> operand(const Value& value) {
   if (value.banded && value.banded->differ) return std::nullopt;
-  if (value.banded) return value.banded;
+  if (value.banded) return *value.banded;
   if (const auto number = benanza::detail::scalar(value)) return uniform(*number);
   return banded_literal(value);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace benanza::detail {
@@ -13,12 +14,14 @@ class Boxed {
  public:
   Boxed() = default;
   Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Boxed(std::optional<T> value) : value_(value ? std::make_unique<T>(std::move(*value)) : nullptr) {}
   Boxed(const Boxed& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
   Boxed(Boxed&&) noexcept = default;
   Boxed& operator=(const Boxed& other) { return *this = Boxed(other); }
   Boxed& operator=(Boxed&&) noexcept = default;
   ~Boxed() = default;
 
+  void reset() { value_.reset(); }
   [[nodiscard]] bool has_value() const { return value_ != nullptr; }
   [[nodiscard]] explicit operator bool() const { return has_value(); }
   [[nodiscard]] T& operator*() { return *value_; }

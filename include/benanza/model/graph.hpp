@@ -5,6 +5,7 @@
 #pragma once
 
 #include <benanza/detail/band.hpp>
+#include <benanza/detail/boxed.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/ramp.hpp>
@@ -52,8 +53,8 @@ struct Value {
   bool constant = false;                  ///< an initializer, or computed from constants alone
   bool trained = false;                   ///< a weight that training changes; set only by imports for training
   std::optional<Literal> literal{};       ///< its numbers, if it is constant, small and needed to build layers
-  std::optional<BandedNumbers> banded{};  ///< its numbers, if constant and many, and if they form a triangle or band
-  std::optional<SparseNumbers> sparse{};  ///< set if the file stores only numbers other than 0
+  detail::Boxed<BandedNumbers> banded{};  ///< its numbers, if constant and many, and if they form a triangle or band
+  detail::Boxed<SparseNumbers> sparse{};  ///< set if the file stores only numbers other than 0
   /// Constants of the file from which it is computed, if these take fewer bytes than it does: f16 weights before a
   /// Cast, 4-bit weights before DequantizeLinear. A reader of this value can read these instead.
   std::vector<ValueId> origins{};

@@ -145,7 +145,9 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
   for (const auto* form : {&model.single, &model.fused}) {
     const FormPlan& plan = form == &model.single ? plans.single : plans.fused;
     const CriticalPath path = expected_path(*form, plan);
-    for (auto& row : make_rows(*form, model.single, plan, times, result.ceilings, path)) {
+    std::vector<LayerRow> rows = make_rows(*form, model.single, plan, times, result.ceilings, path);
+    result.rows.reserve(result.rows.size() + rows.size());
+    for (auto& row : rows) {
       if (row.status == Status::missing) add_missing(row.signature);
       result.rows.push_back(std::move(row));
     }
