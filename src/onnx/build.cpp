@@ -51,8 +51,7 @@ Graph Builder::build() {
   Scope scope{.frame = root_, .parent = nullptr, .source = model_.graph()};
   const auto nodes = static_cast<std::size_t>(model_.graph().node_size()),
              initializers = static_cast<std::size_t>(model_.graph().initializer_size());
-  const std::size_t resized = before_ != nullptr ? initializers : 0;
-  root_.reserve(nodes + initializers + resized + binding_.inputs.size(), nodes);
+  root_.reserve(nodes + initializers + binding_.inputs.size(), nodes);
   root_.graph.batch = binding_.batch;
   root_.graph.dims = binding_.dims;
   root_.graph.assumed = binding_.assumed;

@@ -17,9 +17,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -80,12 +80,13 @@ namespace benanza::detail {
 /// Members of `graph` are occurrences of `single`.
 inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph& single, const FormPlan& plan,
                                        const RowTimes& times, const Ceilings& ceilings, const CriticalPath& path) {
-  std::map<std::string_view, LayerRow> rows;
+  std::vector<LayerRow> rows;
+  std::unordered_map<std::string_view, std::size_t> row_of;  // by signature
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Occurrence& at = graph.layers[i];
     for (const auto& part : plan.parts[i]) {
-      auto [entry, added] = rows.try_emplace(part.signature());
-      LayerRow& row = entry->second;
+      const auto [entry, added] = row_of.try_emplace(part.signature(), rows.size());
+      LayerRow& row = added ? rows.emplace_back() : rows[entry->second];
       if (added) {
         row.signature = part.signature();
         row.form = graph.form;
@@ -115,12 +116,10 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph
       row.critical = row.critical || path.on_path[i];
     }
   }
-  std::vector<LayerRow> result;
-  result.reserve(rows.size());
-  while (!rows.empty()) result.push_back(std::move(rows.extract(rows.begin()).mapped()));
-  std::stable_sort(result.begin(), result.end(),
-                   [](const LayerRow& a, const LayerRow& b) { return a.total() > b.total(); });
-  return result;
+  std::sort(rows.begin(), rows.end(), [](const LayerRow& a, const LayerRow& b) {
+    return a.total() != b.total() ? a.total() > b.total() : a.signature < b.signature;
+  });
+  return rows;
 }
 
 inline Coverage coverage(const LayerGraph& graph, const FormPlan& plan) {
