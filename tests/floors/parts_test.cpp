@@ -301,6 +301,33 @@ TEST_CASE("if no operator describes a node, of a part of its result nothing is c
   CHECK(sums.single.layers.front().needed.flops.value == 0);
 }
 
+TEST_CASE("of operands that a part of a result may not need, nothing counts", "[floors]") {
+  // The operand is a Relu: each of its elements takes one FLOP.
+  const auto relu = [](const std::string& inputs, const std::string& y, const std::string& nodes, int opset = 21) {
+    const auto model =
+        least_layers("(" + inputs + ") => (float[" + y +
+                         "] y) <int64[1] a = {0}, int64[1] b = {1}, int64[1] one = {1}> { " + nodes + " }",
+                     {}, opset);
+    return model.single.layers.front().needed.flops.value;
+  };
+  // One column of scales that have the shape of x.
+  CHECK(relu("float[64, 32] x, float[64, 32] w, float[64, 32] c", "64, 1",
+             "r = Relu(w) d = LayerNormalization<axis = 0>(x, r, c) y = Slice(d, a, b, one)") == 64);
+  // Any update, and any step, may be the one that is read.
+  CHECK(relu("float[100, 64] x, int64[50, 64] i, float[50, 64] u", "100, 1",
+             "r = Relu(u) d = ScatterElements(x, i, r) y = Slice(d, a, b, one)") == 0);
+  CHECK(relu("float[100, 64] x, int64[50, 1] i, float[50, 64] u", "1, 64",
+             "r = Relu(u) d = ScatterND(x, i, r) y = Slice(d, a, b)") == 0);
+  CHECK(relu("float[16, 4, 8] x, int64[4] n", "1, 4, 8", "r = Relu(x) d = ReverseSequence(r, n) y = Slice(d, a, b)") ==
+        0);
+  CHECK(relu("float[2, 64, 32] x, float[2, 16, 32] u, int64[2] n", "2, 1, 32",
+             "r = Relu(u) d = TensorScatter(x, r, n) y = Slice(d, a, b, one)", 24) == 0);
+  // Scores of one batch and one head: of the queries 32 x 16.
+  CHECK(relu("float[2, 4, 32, 16] q, float[2, 4, 32, 16] k, float[2, 4, 32, 16] v", "1, 1, 32, 32",
+             "r = Relu(q) d, e, f, s = Attention(r, k, v) t = Slice(s, a, b, a) y = Slice(t, a, b, one)",
+             23) == 32 * 16);
+}
+
 TEST_CASE("items of a batch are apart", "[floors]") {
   // The first of two items; the operand is a Relu of `x`, of which half of the elements are needed.
   const auto first_of = [](const std::string& x, const std::string& y, const std::string& node, int opset = 21) {

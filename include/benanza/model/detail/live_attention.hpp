@@ -124,6 +124,29 @@ namespace benanza::detail {
   return runs.size() <= Positions::most_runs ? Positions(std::move(runs)) : Positions{};
 }
 
+/// What scores that attention returns (its fourth result) contain of its operands: queries and keys, not values. After
+/// a softmax, all keys of a query count. Of hidden scores and of keys after a cache, nothing is certain.
+[[nodiscard]] inline std::vector<Box> of_scores(const SizedNode& at, const op::Attention& layer, std::size_t k,
+                                                const Box& y) {
+  static constexpr std::size_t heads = 1, queries = 2, keys = 3;
+  static constexpr std::int64_t raw = 0, weights = 3;
+  const Dims& x = at.x(k);
+  if (y == whole_box(at.y(3))) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{whole_box(x)};
+  const auto mode = at.node.attribute<std::int64_t>("qk_matmul_output_mode", raw);
+  const bool hides = layer.causal || layer.before >= 0 || layer.after >= 0 || !layer.mask.empty();
+  if (k > 1 || y.size() != 4 || (x.size() != 3 && x.size() != 4) || (mode != raw && hides) ||
+      (mode == weights && layer.k[2] == 1) || (k == 1 && x[x.size() - 2] != layer.k[2]))
+    return {};
+  const std::int64_t group = k == 1 ? layer.q[1] / layer.k[1] : 1;
+  Box result = whole_box(x);
+  result[0] = y[0];
+  if (x.size() == 4) result[1] = channels_read(y[heads], group, 1);
+  else result[2] = channels_read(y[heads], group, layer.q[3]);
+  if (k == 0) result[x.size() - 2] = y[queries];
+  else if (mode != weights) result[x.size() - 2] = y[keys];
+  return {result};
+}
+
 /// Queries follow the result. Of keys and values, those that these queries see are needed; of heads, those that are
 /// read; of values, the columns. Queries, keys and values of a token may be in one row. Scores need no values, and a
 /// cache that is returned needs what it contains. If only data tell how much of a cache is filled, one key is certain.
@@ -172,7 +195,7 @@ namespace benanza::detail {
     const Dims& x = at.x(k);
     Box result = whole_box(x);
     if (j == 1 || j == 2) return held_in_cache(at, k, j, y);
-    if (j > 2) return k == 2 || k == 5 ? std::vector<Box>{} : std::vector<Box>{result};  // no values
+    if (j > 2) return of_scores(at, layer, k, y);
     if (x.size() == 5 && k < 2) return packed_heads(layer, x, y, seen_keys(y, filled_by_data), one_key);
     if (packed && k == 0) return packed_rows(layer, x, y, seen_keys(y, filled_by_data), one_key, filled_by_data);
     if (one_key && (k < 2 || k == mask)) return {};

@@ -82,6 +82,18 @@ namespace benanza::detail {
   return axes;
 }
 
+/// A cache of which some rows are replaced. Which ones may be data: of a part of the rows, none is certain to be new,
+/// and no old one if as many are replaced.
+[[nodiscard]] inline LiveRule cache_rows(const SizedNode& at) {
+  const auto along = to_axis(at.node.attribute<std::int64_t>("axis", -2), at.y().size());
+  return {.operand = [at, along, axes = followed_items(at)](std::size_t k, std::size_t j,
+                                                            const Box& y) -> std::vector<Box> {
+    const bool part = along && at.node.has_input(1) && at.x(1).size() == y.size() && y[*along].count() < at.y()[*along];
+    if (part && (k == 1 || (k == 0 && y[*along].count() <= at.x(1)[*along]))) return {};
+    return {follow(axes[k], at.x(k), at.y(j), y)};
+  }};
+}
+
 [[nodiscard]] inline LiveRule items(const SizedNode& at, std::vector<FollowedAxes> axes) {
   return {.operand = [at, axes = std::move(axes)](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     return {follow(axes[k], at.x(k), at.y(j), y)};

@@ -281,9 +281,10 @@ namespace benanza::detail {
 
 /// Scatters keep what they do not overwrite, and need the updates of needed positions. If data tell where these are,
 /// all may lie beside a part that is read, so that none is combined with it.
-[[nodiscard]] inline LiveRule scatter(const SizedNode& at) {
+/// `alone`: the updates are all that is not one number, and its readers together read them.
+[[nodiscard]] inline LiveRule scatter(const SizedNode& at, bool alone) {
   if (const auto first = assigned_slice(at)) return assignment(at, *first);
-  LiveRule rule{.operand = [at, all = same_axes(at), kept = kept_boxes(at), places = named_places(at)](
+  LiveRule rule{.operand = [at, alone, all = same_axes(at), kept = kept_boxes(at), places = named_places(at)](
                                std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     const std::size_t depth = places && !places->empty() ? places->front().size() : 0;
     if (k == 2 && depth > 0 && y.size() == at.x(0).size() && at.x(2).size() + depth >= y.size()) {
@@ -300,6 +301,14 @@ namespace benanza::detail {
       std::vector<Box> boxes = unfolded(Positions(std::move(read)), std::span(at.x(2)).first(named));
       for (Box& box : boxes) box.insert(box.end(), y.begin() + static_cast<std::ptrdiff_t>(depth), y.end());
       return boxes;
+    }
+    if (k > 0 && !places && !alone && y != whole_box(at.y())) {  // any update may hit, so that none is certain
+      if (k == 2) return {};
+      Box box = whole_box(at.x(k));
+      const std::size_t axis = to_axis(at.node.attribute<std::int64_t>("axis", 0), box.size()).value_or(box.size());
+      for (std::size_t i = 0; at.node.op_type != "ScatterND" && i < std::min(box.size(), y.size()); ++i)
+        if (i != axis) box[i] = common(box[i], y[i]);
+      return {box};
     }
     if (k > 0 || y.size() != at.x(0).size()) return all.operand(k, j, y);
     std::vector<Box> boxes;
@@ -320,7 +329,8 @@ namespace benanza::detail {
   return rule;
 }
 
-/// ReverseSequence: for each batch, the steps at the mirrored positions. Any step if the lengths depend on data.
+/// ReverseSequence: for each batch, the steps at the mirrored positions. No step is certain if the lengths depend on
+/// data.
 [[nodiscard]] inline std::optional<LiveRule> reversal(const SizedNode& at) {
   const auto batch = to_axis(at.node.attribute<std::int64_t>("batch_axis", 1), at.x(0).size()),
              time = to_axis(at.node.attribute<std::int64_t>("time_axis", 0), at.x(0).size());
@@ -330,10 +340,11 @@ namespace benanza::detail {
   return LiveRule{.operand = [at, batch = *batch, time = *time, known,
                               lengths = known ? literal->ints : std::vector<std::int64_t>{}](
                                  std::size_t k, std::size_t, const Box& y) -> std::vector<Box> {
-    if (k > 0) return known ? std::vector<Box>{} : std::vector<Box>{whole_box(at.x(k))};
+    if (k > 0 && known) return {};
+    if (k > 0) return {at.x(k).size() == 1 ? Box{y[batch]} : whole_box(at.x(k))};
     Box box = y;
     box[time] = Positions::whole(at.x(0)[time]);
-    if (!known) return {box};
+    if (!known) return y[time] == box[time] ? std::vector<Box>{box} : std::vector<Box>{};
     std::map<std::int64_t, std::vector<Positions::Run>> by_length;
     for (const auto& run : y[batch].runs())
       for (auto b = run.begin; b < run.end; ++b) by_length[lengths[static_cast<std::size_t>(b)]].push_back({b, b + 1});

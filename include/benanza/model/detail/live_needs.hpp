@@ -140,7 +140,7 @@ namespace benanza::detail {
     case Demand::gather_places:
       if (auto rule = chosen_results(at)) return rule;
       return at.facts.demand == Demand::gather ? gather(at) : gather_places(at);
-    case Demand::scatter: return scatter(at);
+    case Demand::scatter: return scatter(at, !at.known.empty() && known_few(at).has_value());
     case Demand::tiling: return tiling(at);
     case Demand::padding: return padding(at);
     case Demand::reversal: return reversal(at);
@@ -160,8 +160,8 @@ namespace benanza::detail {
     case Demand::transform:
     case Demand::first_axis:
     case Demand::deformed_windows:
-    case Demand::cache_rows:
     case Demand::one_hot: return items(at, followed_items(at));
+    case Demand::cache_rows: return cache_rows(at);
     case Demand::grid_samples: return grid_samples(at, followed_items(at));
     case Demand::box_samples: return box_samples(at, followed_items(at));
     case Demand::embeddings:

@@ -121,12 +121,12 @@ template <class IsUnread>
 /// The first input has the axes of the results; axes for which `is_whole` is true are needed whole. `of_result` is the
 /// share of the arithmetic that is done once per element of the result. The rest is done once per input element.
 template <class IsWhole>
-[[nodiscard]] LiveRule along_axes(const SizedNode& at, IsWhole is_whole, double of_result) {
+[[nodiscard]] LiveRule along_axes(const SizedNode& at, IsWhole is_whole, double of_result, std::size_t data = 1) {
   FollowedAxes axes;
   for (std::size_t i = 0; i < at.x(0).size(); ++i) axes.push_back(is_whole(i) ? whole_axis : i);
-  return {.operand = [at, axes](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
+  return {.operand = [at, axes, data](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
             const Dims& x = at.x(k);
-            if (x == at.x(0) && y.size() == x.size()) return only(follow(axes, x, at.y(j), y));
+            if (k < data && x == at.x(0) && y.size() == x.size()) return only(follow(axes, x, at.y(j), y));
             return only(follow(last_axes(x.size(), y.size()), x, at.y(j), y));
           },
           .flops = [of_result](std::span<const Region> y,
@@ -306,7 +306,8 @@ template <class IsWhole>
                       },
                       .flops = [](std::span<const Region>, const Region&) { return 0.0; }};
     LiveRule rule = leaving_out(along_axes(
-                                    at, [&](std::size_t i) { return !axis || i >= *axis; }, of_result / all),
+                                    at, [&](std::size_t i) { return !axis || i >= *axis; }, of_result / all,
+                                    norm->residual == op::Residual::none ? 1 : 2),
                                 [skips = norm->residual != op::Residual::none](std::size_t k, std::size_t j) {
                                   return !skips && k > 0 && j > 0;
                                 });
