@@ -3,6 +3,7 @@
 #include "run_text.hpp"
 #include <benanza/error.hpp>
 #include <benanza/results/ceiling_rows.hpp>
+#include <benanza/results/detail/damaged_rows.hpp>
 #include <benanza/results/results.hpp>
 #include <benanza/results/whole_file.hpp>
 
@@ -179,9 +180,13 @@ ResultDatabase ResultDatabase::select(const Machine& machine, std::span<const Ba
                          [&row](const auto& backend) { return backend.name == row.backend; });
     });
     std::set<std::string> unnamed;
-    for (const auto& row : run.rows)
-      if (results::version_in(run, row.backend).empty() && unnamed.insert(row.backend).second)
-        part.faults.push_back(results::unnamed_text(row.backend));
+    for (const auto& row : run.rows) {
+      if (!results::version_in(run, row.backend).empty()) continue;
+      const std::string fault = results::unnamed_text(row.backend);
+      if (unnamed.insert(row.backend).second) part.faults.push_back(fault);
+      part.rows.push_back(row);
+      part.rows.back().exclude(RowStatus::damaged, fault);
+    }
     selected.add(std::move(part));
   }
   hold_against_ceilings(selected.runs_);
@@ -278,8 +283,11 @@ std::optional<std::string> ResultDatabase::of_two_machines(const Machine& machin
 std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() const {
   static_cast<void>(machine());
   std::map<std::string, std::vector<Measurement>> result;
-  for (const auto& run : runs_)
+  detail::DamagedRows damaged;
+  for (const auto& run : runs_) {
+    damaged.start_session();
     for (const auto& row : run.rows) {
+      damaged.add(row);
       auto& rows = result[row.signature];
       const auto same = std::find_if(rows.begin(), rows.end(), [&](const Measurement& other) {
         return other.backend == row.backend && other.algorithm == row.algorithm && other.cache == row.cache;
@@ -293,13 +301,18 @@ std::map<std::string, std::vector<Measurement>> ResultDatabase::newest_rows() co
       *same = row;
       if (same->kernel_launches.empty()) same->kernel_launches = std::move(kernels);
     }
-  for (auto& [signature, rows] : result)
+  }
+  const auto names = damaged.names();
+  for (auto& [signature, rows] : result) {
+    std::erase_if(
+        rows, [&](const Measurement& row) { return row.status == RowStatus::damaged && !names.contains(row.name()); });
     std::stable_sort(rows.begin(), rows.end(), [](const Measurement& a, const Measurement& b) {
       const auto rank = [](const Measurement& row) {
         return std::tuple(!row.measured(), row.times ? row.times->p10 : Seconds{});
       };
       return rank(a) < rank(b);
     });
+  }
   return result;
 }
 

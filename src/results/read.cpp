@@ -267,11 +267,11 @@ class Reader {
   /// Calls `use` for the fields of one row.
   template <class Parse, class Use>
   void read_row(Parse&& parse, Use&& use) {
+    for (auto* times : {&fields_.rounds_ns, &fields_.visits_ns}) times->clear();
+    fields_ = {.rounds_ns = std::move(fields_.rounds_ns), .visits_ns = std::move(fields_.visits_ns)};
     try {
       json::document element = parse();
       json::object object = element.get_object();
-      for (auto* times : {&fields_.rounds_ns, &fields_.visits_ns}) times->clear();
-      fields_ = {.rounds_ns = std::move(fields_.rounds_ns), .visits_ns = std::move(fields_.visits_ns)};
       for (auto field : object) {
         const std::string_view key = field.unescaped_key();
         json::value value = results::some_value(field.value());
@@ -280,9 +280,40 @@ class Reader {
       use(fields_);
     } catch (const simdjson::simdjson_error& error) {
       leave_out(sentence(error.what()));
+      add_damaged(sentence(error.what()));
     } catch (const InputError& error) {
       leave_out(error.what());
+      add_damaged(error.what());
     }
+  }
+
+  /// Keeps the name of a row that cannot be read, if that can: its plan may be the best.
+  void add_damaged(const std::string& why) try {
+    const auto name = parse_row_name(fields_.name);
+    if (!name || name->backend == machine_backend || fields_.run_type == "aggregate") return;
+    Measurement m = named(*name);
+    m.threads = threads_of(name->algorithm).value_or(1);
+    m.exclude(RowStatus::damaged, why);
+    keep(std::move(m));
+  } catch (const InputError&) {  // no signature of a layer
+  }
+
+  Measurement named(const RowName& name) {
+    return {.backend = std::string(name.backend),
+            .algorithm = std::string(name.algorithm),
+            .has_plan = name.has_plan(),
+            .cache = name.cache,
+            .signature = canonical(name.what)};
+  }
+
+  /// The first row of a name counts, or the first that is not damaged.
+  void keep(Measurement&& row) {
+    const auto [found, is_first] = names_.try_emplace(row.name(), run_.rows.size());
+    if (is_first) return run_.rows.push_back(std::move(row));
+    Measurement& first = run_.rows[found->second];
+    if (first.status == RowStatus::damaged && row.status != RowStatus::damaged) first = std::move(row);
+    else if (row.status != RowStatus::damaged)
+      run_.faults.push_back(row.name() + " is there twice: the first one counts");
   }
 
   void add_aggregate(const Row& row, std::string_view text) {
@@ -388,11 +419,7 @@ class Reader {
       if (!found) wrong = std::string(key) + " is not a count";
       return found.value_or(0);
     };
-    Measurement m{.backend = std::string(name.backend),
-                  .algorithm = std::string(name.algorithm),
-                  .has_plan = name.has_plan(),
-                  .cache = name.cache,
-                  .signature = canonical(name.what)};
+    Measurement m = named(name);
     if (row.repetitions > 1 && !row.failed && !wrong.empty()) throw InputError(m.name() + ": " + wrong);
     if (row.repetitions > 1 && add_repetition(row, m.name(), scale)) return;
     m.threads = threads;
@@ -413,11 +440,11 @@ class Reader {
     if (row.failed) {
       m.exclude_for(std::string(row.error_message));
       if (row.status && *row.status != RowStatus::measured) m.status = *row.status;
+      if (m.status == RowStatus::damaged) run_.faults.push_back(m.name() + ": was damaged before: " + m.reason);
     } else {
       set_times(m, row, scale, std::move(wrong));
     }
-    if (names_.insert(m.name()).second) run_.rows.push_back(std::move(m));
-    else run_.faults.push_back(m.name() + " is there twice: the first one counts");
+    keep(std::move(m));
   }
 
   void set_times(Measurement& m, const Row& row, double scale, std::string wrong) {
@@ -489,7 +516,7 @@ class Reader {
   Row fields_{};
   std::size_t row_ = 0;                                      // counts from 1; 0 outside the rows
   std::unordered_map<std::string, std::string> signatures_;  // only looked up, never iterated
-  std::unordered_set<std::string> names_{};                  // of the rows
+  std::unordered_map<std::string, std::size_t> names_{};     // rows, by name
   std::unordered_map<std::string, std::pair<std::size_t, std::vector<double>>> repeated_;  // row and times, by name
   std::vector<std::pair<std::size_t, std::string>> medians_{};  // aggregates: their numbers and texts
   std::map<std::string, std::size_t> aggregated_{};             // the first aggregate of each benchmark

@@ -93,6 +93,9 @@ TEST_CASE("a total is provisional if the values of a plan's only row cannot be t
   later.rows.back().exclude(RowStatus::slower, "9.1 ms, the best takes 1.2 ms");
   CHECK_FALSE(analyzed(small_model(), {run, later}).provisional());
   CHECK_FALSE(analyzed(small_model(), {later, run}).provisional());
+  // A later session has measured the layer, perhaps without this plan.
+  CHECK_FALSE(analyzed(small_model(), {run, quiet_small}).provisional());
+  CHECK(analyzed(small_model(), {quiet_small, run}).provisional());
 }
 
 TEST_CASE("layers that sessions never timed together have a provisional total") {

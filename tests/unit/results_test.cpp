@@ -26,6 +26,11 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), with);
 }
 
+std::size_t sound_rows(const Run& run) {
+  return static_cast<std::size_t>(std::count_if(
+      run.rows.begin(), run.rows.end(), [](const Measurement& row) { return row.status != RowStatus::damaged; }));
+}
+
 }  // namespace
 
 TEST_CASE("a run that was written is read back as it was") {
@@ -146,8 +151,27 @@ TEST_CASE("a row that is no JSON costs that row, and a byte that is no UTF-8 doe
                                                 {"\"iterations\":480,", "\"iterations\":480,\"path\":\"C:\\\","}}));
   CAPTURE(with);
   const Run read = read_run(folder.write("x.json", replaced(text, what, with)));
-  CHECK(read.rows.size() + read.ceilings.size() + 1 == whole.rows.size() + whole.ceilings.size());
+  CHECK(sound_rows(read) + read.ceilings.size() + 1 == whole.rows.size() + whole.ceilings.size());
   CHECK(read.faults.size() == 1);
+}
+
+TEST_CASE("a row that cannot be read is a damaged row if its name can be read, unless another row has this name") {
+  const Folder folder;
+  write_run(small_run(), folder / "run.json");
+  const std::string text = contents(folder / "run.json");
+  const auto begin = text.find("{\"name\":\"onednn"), end = text.find('}', begin) + 1;
+  REQUIRE(end != 0);
+  const std::string row = text.substr(begin, end - begin), damaged = replaced(row, "\"ns\"", "\"fortnight\"");
+  const Run alone = read_run(folder.write("x.json", replaced(text, row, damaged)));
+  REQUIRE(alone.rows.size() == small_run().rows.size());
+  CHECK(alone.rows[0].status == RowStatus::damaged);
+  CHECK_THAT(alone.rows[0].reason, Catch::Contains("fortnight"));
+  for (const std::string& both : {damaged + "," + row, row + "," + damaged}) {
+    const Run read = read_run(folder.write("x.json", replaced(text, row, both)));
+    REQUIRE(read.rows.size() == small_run().rows.size());
+    CHECK(read.rows[0].measured());
+    CHECK(read.faults.size() == 1);
+  }
 }
 
 TEST_CASE("an unreadable remark in the context is left out, and a file with an unreadable fact is refused") {
@@ -197,7 +221,7 @@ TEST_CASE("an element that is not a row is dropped with the reason and its numbe
   for (const auto& [what, with, reason] : cases) {
     INFO(with);
     const Run read = read_run(folder.write("x.json", replaced(text, what, with)));
-    CHECK(read.rows.size() == 2);
+    CHECK(sound_rows(read) == 2);
     CHECK(read.ceilings.size() == 3);
     REQUIRE(read.faults.size() == 1);
     CHECK_THAT(read.faults[0], Catch::Contains(reason));

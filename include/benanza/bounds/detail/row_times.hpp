@@ -6,6 +6,7 @@
 #include <benanza/bounds/detail/quiet_times.hpp>
 #include <benanza/bounds/detail/session_rounds.hpp>
 #include <benanza/bounds/detail/untimed_plans.hpp>
+#include <benanza/results/detail/damaged_rows.hpp>
 #include <benanza/results/expected_time.hpp>
 #include <benanza/results/results.hpp>
 
@@ -64,8 +65,7 @@ class RowTimes {
   /// Why the rows do not show the time on an idle machine; empty if they may.
   [[nodiscard]] std::string doubt() const {
     if (session_.rounds && !session_.rounds->doubt.empty()) return session_.rounds->doubt;
-    const std::string damaged = untimed_.damaged();
-    return damaged.empty() ? "" : "the times of " + damaged + " cannot be true and do not count";
+    return damaged_.empty() ? "" : "the times of " + damaged_ + " cannot be true and do not count";
   }
   /// The expected time of one call. If the row has too few samples to show a spread, it is at least the p10 plus the
   /// average spread of the other rows: 5 % or more, 100 % if no row shows one.
@@ -78,6 +78,7 @@ class RowTimes {
 
   BestOfLayers best_{};
   UntimedPlans untimed_{};
+  std::string damaged_{};  ///< a row of a plan that may be the fastest of its layer; empty: there is none
   ChosenSession session_{};
   QuietTimes quiet_{};
   std::vector<std::size_t> rounds_{};
@@ -99,14 +100,19 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
   const RowFilter counts{needed, threads, backends};
   session_ = choose_session(results, counts);
   RowsOfLayers all;
-  for (const auto& run : results.runs())
+  DamagedRows damaged;
+  for (const auto& run : results.runs()) {
+    damaged.start_session();
     for (const auto& row : run.rows) {
       if (!counts(row)) continue;
       untimed_.add(row);
+      damaged.add(row);
       if (!row.measured()) continue;
       if (run.started >= session_.since) all[row.signature].push_back(&row);
       of_sessions_ = of_sessions_ || is_of_session(row);
     }
+  }
+  if (const auto names = damaged.names(); !names.empty()) damaged_ = *names.begin();
   choose_rows(all);
   spread_ = average_spread();
   quiet_ = QuietTimes(results, counts, session_.since, spread_);

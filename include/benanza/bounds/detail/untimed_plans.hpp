@@ -38,9 +38,6 @@ class UntimedPlans {
   /// Plans of a signature that ended the process that tried them last (`RowStatus::ended`) and that may be its fastest:
   /// those without a time, or with a lower one than the best plan that has not ended.
   [[nodiscard]] std::vector<Measurement> ended(const std::string& signature, const BestRows* best) const;
-  /// A row with values that cannot be true (`RowStatus::damaged`) of a plan that no other row tells of, which may be
-  /// the fastest of its layer; empty: there is none.
-  [[nodiscard]] std::string damaged() const;
 
  private:
   std::string reason_of_all_{};
@@ -49,7 +46,7 @@ class UntimedPlans {
   std::map<std::string, int> most_threads_{};
   // Rows by name: one session may have had time for what another left out.
   std::map<std::string, std::set<std::string>> out_of_time_{};
-  std::set<std::string> had_time_{}, damaged_{};
+  std::set<std::string> had_time_{};
   std::map<std::string, std::map<std::string, const Measurement*>> ended_{};
   std::map<std::string, Seconds> timed_{};  ///< the least p10 of any session
 };
@@ -61,7 +58,6 @@ inline void UntimedPlans::add(const Measurement& row) {
     most = std::max(most, row.threads);
   }
   if (row.status == RowStatus::out_of_time) out_of_time_[row.signature].insert(name);
-  else if (row.status == RowStatus::damaged) damaged_.insert(name);
   else if (was_tried(row.status)) had_time_.insert(name);
   if (row.status == RowStatus::ended) ended_[row.signature][name] = &row;
   else if (was_tried(row.status)) ended_[row.signature].erase(name);
@@ -103,12 +99,6 @@ inline std::vector<Measurement> UntimedPlans::ended(const std::string& signature
       result.push_back(*row);
   }
   return result;
-}
-
-inline std::string UntimedPlans::damaged() const {
-  const auto found = std::find_if(damaged_.begin(), damaged_.end(),
-                                  [&](const std::string& name) { return !had_time_.contains(name); });
-  return found == damaged_.end() ? "" : *found;
 }
 
 }  // namespace benanza::detail
