@@ -63,7 +63,7 @@ std::string row_fault(const Measurement& row) {
   const MeasuredTimes& times = *row.times;
   if (!(times.min <= times.p10 && times.p10 <= times.median && times.median <= times.p90))
     return "has quantiles out of order: min, p10, median, p90";
-  constexpr double rounding = 1e-3;  // of the digits that a file keeps
+  constexpr double rounding = 1e-3;  // a file keeps at least four digits
   if (std::any_of(row.rounds_s.begin(), row.rounds_s.end(),
                   [&](double round) { return round < times.min.value * (1 - rounding); }))
     return "has a round below its min";

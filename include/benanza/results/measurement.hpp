@@ -115,7 +115,7 @@ inline constexpr double methods_agree = 0.05;
   return std::max(a, b) - std::min(a, b) <= std::max(std::min(a, b) * methods_agree, launch * 0.5);
 }
 /// The time of a row's kernels by the device's own records, less the time of empty kernels by the same records, as
-/// `without_launch` subtracts it. Empty if there are no records.
+/// `without_launch` subtracts it. Empty if the device recorded no kernels.
 [[nodiscard]] inline std::optional<Seconds> recorded_work(const Measurement& row) {
   if (!row.device || !row.device->kernels) return std::nullopt;
   return std::max(Seconds{}, row.device->kernels->whole - row.device->kernels->empty);

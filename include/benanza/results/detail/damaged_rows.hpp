@@ -11,8 +11,8 @@
 
 namespace benanza::detail {
 
-/// Of several sessions, in the order in which they started. A damaged row no longer matters once another row tells of
-/// its plan, or a later session has measured its layer.
+/// Takes the rows of all sessions, from the first session to the last. A damaged row counts until another row has its
+/// plan, or a later session has measured its layer.
 class DamagedRows {
  public:
   void start_session() {
