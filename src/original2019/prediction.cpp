@@ -4,6 +4,7 @@
 #include <benanza/error.hpp>
 #include <benanza/original2019/results.hpp>
 #include <benanza/original2019/rules.hpp>
+#include <benanza/results/expected_time.hpp>
 
 #include <algorithm>
 #include <string>

@@ -9,6 +9,8 @@
 #include <benanza/detail/saturated.hpp>
 #include <benanza/detail/shell_word.hpp>
 #include <benanza/memory/make_memory_profile.hpp>
+#include <benanza/model/make_layer.hpp>
+#include <benanza/operators/lookup.hpp>
 #include <benanza/report/memory_report.hpp>
 #include <benanza/results/machine_file.hpp>
 #include <benanza/training/derive_training.hpp>

@@ -8,6 +8,7 @@
 #include <benanza/model/layer_graph.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/make_layer.hpp>
+#include <benanza/operators/lookup.hpp>
 #include <benanza/training/derive_training.hpp>
 
 #include <onnx/defs/schema.h>

@@ -3,8 +3,10 @@
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include <benanza/memory/make_memory_profile.hpp>
+#include <benanza/model/make_layer.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/training/derive_training.hpp>
+#include <benanza/training/kept_tensors.hpp>
 
 #include <nlohmann/json.hpp>
 

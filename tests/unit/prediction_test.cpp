@@ -4,6 +4,7 @@
 #include "support/results_support.hpp"
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/fusion/model_layers.hpp>
+#include <benanza/predict/detail/spread.hpp>
 #include <benanza/predict/make_prediction.hpp>
 
 namespace {

@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include <benanza/memory/make_memory_profile.hpp>
 #include <benanza/model/layer_graph.hpp>
+#include <benanza/model/make_layer.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/training/derive_training.hpp>
 

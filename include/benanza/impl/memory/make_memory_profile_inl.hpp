@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// What make_memory_profile computes.
+#pragma once
+
+#include <benanza/impl/inline.hpp>
+#include <benanza/memory/make_memory_profile.hpp>
+#include <benanza/memory/memory_profile.hpp>
+#include <benanza/model/layer.hpp>
+#include <benanza/model/make_layer.hpp>
+#include <benanza/model/tensor_shape.hpp>
+#include <benanza/operators/lookup.hpp>
+#include <benanza/training/detail/storages.hpp>
+#include <benanza/training/kept_tensors.hpp>
+#include <benanza/training/training_graph.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace benanza {
+
+namespace detail {
+
+/// Makes one profile; each call needs its own instance.
+class MemoryProfiler {
+ public:
+  /// `graph` is the graph of the iteration, or of a run without training. The iteration then has only phases and
+  /// sources.
+  MemoryProfiler(const Graph& graph, const TrainingGraph& iteration, const MemoryOptions& options, bool training)
+      : iteration_(&iteration),
+        graph_(&graph),
+        options_(&options),
+        storages_(graph, options.saved == Saved::eager),
+        fixed_(graph.values.size()),
+        lives_(graph.values.size()) {
+    result_.model = graph_->name;
+    result_.file = graph_->file;
+    result_.batch = graph_->batch;
+    result_.training = training;
+  }
+
+  [[nodiscard]] MemoryProfile build() {
+    for (const Value& value : graph_->values) (void)checked_product(element_count(value.dims), bits(value.type));
+    find_layers();
+    add_fixed();
+    find_lives();
+    add_kept();
+    if (options_->overwrite) overwrite();
+    add_lives();
+    add_workspace();
+    add_up();
+    return std::move(result_);
+  }
+
+ private:
+  using enum MemoryCategory;
+
+  struct Life {
+    bool is = false;
+    std::size_t first = 0, last = 0;
+    std::size_t last_forward = 0;  // last step before backward that uses it
+    std::optional<KeptTensor> kept{};
+    bool output = false, gradient = false;
+  };
+
+  [[nodiscard]] std::size_t end() const { return std::max<std::size_t>(graph_->nodes.size(), 1) - 1; }
+
+  void find_layers() {
+    result_.steps.reserve(graph_->nodes.size());
+    layers_.reserve(graph_->nodes.size());
+    layer_of_.reserve(graph_->nodes.size());
+    result_.blocks.reserve(graph_->values.size());
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      const Node& node = graph_->nodes[i];
+      result_.steps.push_back({.node = node.name, .phase = iteration_->phases[i]});
+      if (iteration_->phases[i] > Phase::loss) continue;
+      layer_of_.emplace(node.name, layers_.size());
+      layers_.push_back({.node = node.name, .op_type = node.op_type});
+    }
+  }
+
+  void add(MemoryBlock block) {
+    if (block.bytes <= 0) return;
+    if (const auto found = layer_of_.find(block.layer); found != layer_of_.end() && block.category != temporaries)
+      layers_[found->second].bytes[static_cast<std::size_t>(block.category)] += block.bytes;
+    result_.blocks.push_back(std::move(block));
+  }
+
+  /// Adds what is always in memory; each storage of the file counts once.
+  void add_fixed() {
+    const auto of = [](const Value& value, double elements) { return elements * bits(value.type) / 8; };
+    std::vector<std::string_view> reader(graph_->values.size());
+    for (std::size_t i = graph_->nodes.size(); i-- > 0;)
+      if (iteration_->phases[i] <= Phase::loss)
+        for (const auto& input : graph_->nodes[i].inputs)
+          if (input) reader[*input] = graph_->nodes[i].name;
+    for (const Parameter& one : iteration_->parameters) {
+      fixed_[one.value] = true;
+      owner_[one.gradient] = reader[one.value];
+      add({graph_->value(one.value).name, std::string(reader[one.value]), weights, one.bytes, 0, end()});
+    }
+    std::map<std::string, std::string_view> parameter_reader;
+    for (const Parameter& one : iteration_->parameters) parameter_reader[one.name] = reader[one.value];
+    for (const ValueId id : iteration_->optimizer_state) {
+      const Value& value = graph_->value(id);
+      fixed_[id] = true;
+      add({value.name, std::string(parameter_reader[value.name.substr(0, value.name.rfind('/'))]), optimizer_state,
+           value.bytes(), 0, end()});
+    }
+    // PyTorch counts Adam's steps in a separate number for each parameter.
+    if (options_->saved == Saved::eager && states_of(options_->optimizer) == 2)
+      add({"steps", "", optimizer_state, 4.0 * static_cast<double>(iteration_->parameters.size()), 0, end()});
+    std::vector<bool> counted(graph_->values.size());
+    const auto add_constant = [&](ValueId id, std::string_view node, MemoryCategory category) {
+      if (counted[id]) return;
+      counted[id] = true;
+      const Value& value = graph_->value(id);
+      add({value.name, std::string(node), category, of(value, static_cast<double>(value.elements())), 0, end()});
+    };
+    for (const ValueId id : iteration_->buffers) {
+      fixed_[id] = true;
+      add_constant(id, reader[id], buffers);
+    }
+    for (const Node& node : graph_->nodes)
+      for (const auto& input : node.inputs) {
+        if (!input || fixed_[*input] || !graph_->value(*input).constant) continue;
+        const Value& value = graph_->value(*input);
+        if (value.literal && value.elements() <= 64 && !is_float(value.type)) continue;  // shape data: not in memory
+        const auto& origins = value.origins;
+        const MemoryCategory category = result_.training ? buffers : weights;
+        if (origins.empty()) add_constant(*input, reader[*input], category);
+        for (const ValueId origin : origins) add_constant(origin, reader[*input], category);
+      }
+  }
+
+  void find_lives() {
+    const auto touch = [&](ValueId id, std::size_t i) {
+      Life& life = lives_[storages_.of(id)];
+      life.last = std::max(life.last, i);
+      if (iteration_->phases[i] < Phase::backward) life.last_forward = std::max(life.last_forward, i);
+    };
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      const Node& node = graph_->nodes[i];
+      for (const auto& input : node.inputs)
+        if (input) touch(*input, i);
+      if (iteration_->phases[i] == Phase::update) continue;  // in place
+      for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+        if (!node.outputs[k] || is_running_statistic(node, k)) continue;
+        Life& life = lives_[storages_.of(*node.outputs[k])];
+        if (!life.is && storages_.of(*node.outputs[k]) == *node.outputs[k]) life = {.is = true, .first = i};
+        touch(*node.outputs[k], i);
+      }
+    }
+    for (const ValueId id : graph_->inputs)
+      if (!fixed_[id]) add({graph_->value(id).name, "", inputs_outputs, graph_->value(id).bytes(), 0, end()});
+    for (const ValueId id : graph_->outputs) {
+      Life& life = lives_[storages_.of(id)];
+      life.output = true;
+      life.last = end();
+    }
+    for (const Parameter& one : iteration_->parameters) {
+      Life& life = lives_[storages_.of(one.gradient)];
+      life.gradient = true;
+      life.last = end();
+      owner_.emplace(storages_.of(one.gradient), owner_[one.gradient]);
+    }
+  }
+
+  [[nodiscard]] bool is_running_statistic(const Node& node, std::size_t output) const {
+    return result_.training && node.op_type == "BatchNormalization" && (output == 1 || output == 2);
+  }
+
+  void add_kept() {
+    if (!result_.training) return;
+    std::set<std::size_t> recurrent;
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      if (const auto source = iteration_->sources[i])
+        if (facts_of(graph_->nodes[*source]).is(Trait::recurrent)) recurrent.insert(*source);
+    for (const std::size_t i : recurrent) result_.recurrent.push_back(graph_->nodes[i].name);
+    for (KeptTensor& one : kept_tensors(*iteration_, options_->saved)) {
+      result_.kept.push_back(one);
+      if (!one.storage) {
+        add({one.name, one.node, feature_maps, one.bytes, place_of(one.node), one.last});
+      } else if (lives_[*one.storage].is) {
+        lives_[*one.storage].kept = std::move(one);
+      }  // otherwise an input, which is always in memory
+    }
+  }
+  [[nodiscard]] std::size_t place_of(const std::string& node) const {
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      if (graph_->nodes[i].name == node) return i;
+    return 0;
+  }
+
+  /// Only the last reader of a tensor may overwrite it: later readers would read wrong numbers.
+  void overwrite() {
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      const Node& node = graph_->nodes[i];
+      if (!node.has_output(0) || !node.bodies.empty()) continue;
+      const double made = graph_->value(storages_.of(*node.outputs[0])).bytes();
+      const auto may_be_overwritten = [&](const auto& input) {
+        if (!input) return false;
+        const Life& dying = lives_[storages_.of(*input)];
+        return dying.is && !dying.kept && !dying.output && !dying.gradient && dying.last == i && dying.first != i &&
+               graph_->value(storages_.of(*input)).bytes() == made;
+      };
+      const auto input = std::find_if(node.inputs.begin(), node.inputs.end(), may_be_overwritten);
+      if (input != node.inputs.end() && may_be(Family::elementwise, node) &&
+          family(make_layer(node, *graph_)) == Family::elementwise)
+        lives_[storages_.of(**input)].last = i - 1;
+    }
+  }
+
+  void add_lives() {
+    for (ValueId id = 0; id < lives_.size(); ++id) {
+      const Life& life = lives_[id];
+      const Value& value = graph_->value(id);
+      if (!life.is || value.constant || fixed_[id]) continue;
+      const std::string& node = graph_->nodes[life.first].name;
+      if (life.gradient) {
+        add({value.name, owner_[id], gradients, value.bytes(), life.first, life.last});
+      } else if (life.output) {
+        add({value.name, node, inputs_outputs, value.bytes(), life.first, life.last});
+      } else if (life.kept) {
+        const std::size_t all = std::max(life.first, life.last_forward);
+        if (life.kept->bytes < value.bytes()) {  // the whole tensor in forward, then the part that backward reads
+          add({value.name, node, temporaries, value.bytes() - life.kept->bytes, life.first, all});
+        }
+        add({value.name, node, feature_maps, life.kept->bytes, life.first, std::max(life.kept->last, all)});
+      } else {
+        // If less is kept than the gradient rules read, backward does without this tensor.
+        const bool dies = result_.training && iteration_->phases[life.first] < Phase::backward;
+        add({value.name, node, temporaries, value.bytes(), life.first,
+             dies ? std::max(life.first, life.last_forward) : life.last});
+      }
+    }
+  }
+
+  void add_workspace() {
+    if (!options_->workspace) return;
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      const Node& node = graph_->nodes[i];
+      if (!node.bodies.empty()) continue;
+      const auto bytes = options_->workspace(make_layer(node, *graph_));
+      result_.has_workspace = result_.has_workspace || bytes.has_value();
+      if (bytes) add({node.name, node.name, workspace, *bytes, i, i});
+    }
+  }
+
+  void add_up() {
+    std::vector<MemoryBytes> changes(end() + 2);  // a graph without nodes also has a time at which its blocks live
+    for (const MemoryBlock& block : result_.blocks) {
+      const auto category = static_cast<std::size_t>(block.category);
+      changes[block.first][category] += block.bytes;
+      changes[block.last + 1][category] -= block.bytes;
+    }
+    MemoryBytes now{};
+    for (std::size_t i = 0; i <= end(); ++i) {
+      for (std::size_t c = 0; c < memory_categories; ++c) {
+        now[c] += changes[i][c];
+        result_.totals[c] = std::max(result_.totals[c], now[c]);
+      }
+      if (result_.steps.empty()) break;
+      result_.steps[i].bytes = now;
+      if (total(now) > total(result_.steps[result_.peak].bytes)) result_.peak = i;
+    }
+    std::erase_if(layers_, [](const MemoryLayer& layer) { return total(layer.bytes) <= 0; });
+    result_.layers = std::move(layers_);
+    std::stable_sort(result_.layers.begin(), result_.layers.end(),
+                     [](const auto& a, const auto& b) { return total(a.bytes) > total(b.bytes); });
+  }
+
+  const TrainingGraph* iteration_;
+  const Graph* graph_;
+  const MemoryOptions* options_;
+  Storages storages_;
+  std::vector<bool> fixed_;                                       // by value: always in memory
+  std::vector<Life> lives_;                                       // by storage
+  std::map<ValueId, std::string> owner_{};                        // by gradient: the layer of its parameter
+  std::unordered_map<std::string_view, std::size_t> layer_of_{};  // names of the graph's nodes
+  std::vector<MemoryLayer> layers_{};
+  MemoryProfile result_{};
+};
+
+}  // namespace detail
+
+BENANZA_INLINE MemoryProfile make_memory_profile(const TrainingGraph& iteration, const MemoryOptions& options) {
+  return detail::MemoryProfiler(iteration.graph, iteration, options, true).build();
+}
+BENANZA_INLINE MemoryProfile make_memory_profile(const Graph& graph, const MemoryOptions& options) {
+  TrainingGraph run;
+  run.phases.assign(graph.nodes.size(), Phase::forward);
+  run.sources.assign(graph.nodes.size(), std::nullopt);
+  return detail::MemoryProfiler(graph, run, options, false).build();
+}
+
+}  // namespace benanza
