@@ -51,6 +51,12 @@ struct FormPlan {
   std::vector<Status> status{};            ///< worst of the parts
   std::vector<OccurrenceFloors> floors{};  ///< the least over the partitions of the occurrence
   std::vector<std::string> untried{};      ///< signatures of calls for a group that have no time yet
+
+  void reserve(std::size_t occurrences) {
+    parts.reserve(occurrences);
+    status.reserve(occurrences);
+    floors.reserve(occurrences);
+  }
 };
 
 /// The cheapest partitions of both forms for one figure.
@@ -196,9 +202,11 @@ struct FusedPlan {
 
 inline FormPlans plan_forms(const ModelLayers& model, const RowTimes& times, const FloorInput& floors, Figure figure) {
   FormPlans plans;
+  plans.single.reserve(model.single.layers.size());
   for (const auto& at : model.single.layers) plan_call(plans.single, at, times, floors);
   const auto fused = [&](Weights weights) {
     FusedPlan fused_plan{model.single, plans.single, times, floors, figure, weights};
+    fused_plan.plan.reserve(model.fused.layers.size());
     for (const auto& at : model.fused.layers) {
       if (at.members.empty()) plan_call(fused_plan.plan, at, times, floors);
       else fused_plan.plan_group(at);

@@ -35,6 +35,8 @@ inline TimedGraph timed_graph(const LayerGraph& graph, const FormPlan& plan, std
     if (rows[i].form == graph.form) row_of[rows[i].signature] = i;
   TimedGraph result{.form = graph.form};
   std::vector<double> amounts;
+  result.layers.reserve(graph.layers.size());
+  amounts.reserve(graph.layers.size());
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Occurrence& at = graph.layers[i];
     const bool is_dead = !at.live.conditional && (!at.live.readers.empty() || at.live.flops <= 0);
