@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // read_run: row by row with simdjson's on-demand reader; nothing is kept except the rows themselves.
 #include "json_value.hpp"
-#include "read_kernels.hpp"
 #include "row_fault.hpp"
+#include "row_fields.hpp"
 #include "row_name.hpp"
 #include "run_context.hpp"
 #include <benanza/detail/field_text.hpp>
@@ -31,29 +31,9 @@ namespace benanza {
 namespace {
 
 namespace json = simdjson::ondemand;
+using results::RowFields;
 
-constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view no_time = "no time was recorded";
-
-/// Trimmed text of a number, true, false, null, or of a bare NaN or Infinity, which Google Benchmark 1.7.1 writes.
-std::string_view token(json::value& value) {
-  std::string_view text = value.raw_json_token();
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
-}
-
-/// NaN if it is not a finite number.
-double number(json::value& value) {
-  const std::string_view text = token(value);
-  const char first = text.empty() ? 'n' : text.front();
-  if (first == 't') return 1;
-  if (first == 'f') return 0;
-  const bool digits =
-      (first >= '0' && first <= '9') || (first == '-' && text.find_first_of("IN") == std::string_view::npos);
-  double result = no_value;
-  if (!digits || value.get_double().get(result) != simdjson::SUCCESS) return no_value;
-  return std::isfinite(result) ? result : no_value;
-}
 
 /// JSON with '?' for each control character and, unless it is UTF-8, for each byte that is not ASCII.
 simdjson::padded_string as_text(std::string_view json) {
@@ -70,88 +50,6 @@ simdjson::padded_string as_text(std::string_view json) {
 /// simdjson ends most of its messages with a period.
 std::string sentence(std::string text) { return text.ends_with('.') ? text : text + "."; }
 
-/// One element of `benchmarks`, with the fields that are understood.
-struct Row {
-  std::string_view name{}, run_type = "iteration", time_unit = "ns", error_message = "failed";
-  std::string_view run_name{}, aggregate_name{};  // of an aggregate: its benchmark, and mean, median, stddev, cv ...
-  bool failed = false;
-  std::optional<RowStatus> status{};  ///< empty in older files
-  double real_time = no_value;
-  double bytes_per_second = no_value, flops_per_second = no_value, in_front_bytes = 0;
-  double min_ns = no_value, median_ns = no_value, p90_ns = no_value, preparation_ns = 0;
-  double launch_ns = 0, other_ns = 0, other_launch_ns = 0, disagreement = 0, kernels_ns = 0, empty_kernels_ns = 0,
-         clock_hz = 0, wander = 0, at_least_ns = 0, at_most_ns = 0;
-  std::optional<double> cv{}, difference{};
-  std::string_view method{};
-  std::optional<double> samples{};  ///< empty: the row does not say, and its time is the only sample
-  double calls_per_sample = 1, threads = 1, workspace_bytes = 0, repetitions = 1;
-  bool saves_multiplications = false, advised = false, contended = false, noisy = false, throttled = false;
-  std::vector<double> rounds_ns{}, visits_ns{};
-  std::vector<KernelLaunch> kernels{};
-  std::string wrong{};  ///< describes a value that cannot be true
-};
-
-/// A time, which must be positive if present.
-double read_time(Row& row, std::string_view key, json::value& value) {
-  const double time = number(value);
-  if (!(time > 0))
-    row.wrong = std::string(key) + " is " + std::string(token(value).substr(0, 40)) + ", expected a positive number";
-  return time;
-}
-
-/// Times, with null for a sample that did not count.
-void read_times(Row& row, std::string_view key, json::value& value, std::vector<double>& times) {
-  for (auto element : value.get_array()) {
-    json::value time = results::some_value(element);
-    times.push_back(time.is_null() ? no_value : read_time(row, key, time));
-  }
-}
-
-void read_field(Row& row, std::string_view key, json::value& value) {
-  if (key == "name") row.name = value;
-  else if (key == "run_type") row.run_type = value;
-  else if (key == "run_name") row.run_name = value;
-  else if (key == "aggregate_name") row.aggregate_name = value;
-  else if (key == "time_unit") row.time_unit = value;
-  else if (key == "error_message" || key == "skip_message") row.error_message = value;
-  else if (key == "status") row.status = detail::enum_from_name<RowStatus>(std::string_view(value));
-  else if (key == "error_occurred" || key == "skipped") row.failed = row.failed || number(value) != 0;
-  else if (key == "real_time") row.real_time = read_time(row, key, value);
-  else if (key == "bytes_per_second") row.bytes_per_second = number(value);
-  else if (key == "flops_per_second") row.flops_per_second = number(value);
-  else if (key == "in_front_bytes") row.in_front_bytes = number(value);
-  else if (key == "min_ns") row.min_ns = read_time(row, key, value);
-  else if (key == "median_ns") row.median_ns = read_time(row, key, value);
-  else if (key == "p90_ns") row.p90_ns = read_time(row, key, value);
-  else if (key == "cv") row.cv = number(value);
-  else if (key == "preparation_ns") row.preparation_ns = number(value);
-  else if (key == "difference") row.difference = number(value);
-  else if (key == "samples") row.samples = number(value);
-  else if (key == "calls_per_sample") row.calls_per_sample = number(value);
-  else if (key == "repetitions") row.repetitions = number(value);
-  else if (key == "threads") row.threads = number(value);
-  else if (key == "workspace_bytes") row.workspace_bytes = number(value);
-  else if (key == "saves_multiplications") row.saves_multiplications = number(value) == 1;
-  else if (key == "contended") row.contended = number(value) == 1;
-  else if (key == "at_least_ns") row.at_least_ns = read_time(row, key, value);
-  else if (key == "at_most_ns") row.at_most_ns = read_time(row, key, value);
-  else if (key == "noisy") row.noisy = number(value) == 1;
-  else if (key == "advised") row.advised = number(value) == 1;
-  else if (key == "method") row.method = value;
-  else if (key == "launch_ns") row.launch_ns = number(value);
-  else if (key == "other_method_ns") row.other_ns = number(value);
-  else if (key == "other_launch_ns") row.other_launch_ns = number(value);
-  else if (key == "methods_disagreement") row.disagreement = number(value);
-  else if (key == "kernels_ns") row.kernels_ns = number(value);
-  else if (key == "empty_kernels_ns") row.empty_kernels_ns = number(value);
-  else if (key == "clock_hz") row.clock_hz = number(value);
-  else if (key == "throttled") row.throttled = number(value) == 1;
-  else if (key == "wander") row.wander = number(value);
-  else if (key == "rounds_ns") read_times(row, key, value, row.rounds_ns);
-  else if (key == "visits_ns") read_times(row, key, value, row.visits_ns);
-  else if (key == "kernels") row.kernels = results::read_kernels(value, row.wrong);
-}
-
 /// An integer that fits; empty, which is not 0, for any other value.
 template <class Integer>
 std::optional<Integer> whole(double value, double least = 0) {
@@ -164,7 +62,7 @@ std::optional<Integer> whole(double value, double least = 0) {
 std::optional<Seconds> known(double ns) { return ns != 0 ? std::optional(Seconds{ns / 1e9}) : std::nullopt; }
 
 /// How a device timed a row, except for the launches; empty if nothing says that one did.
-std::optional<DeviceTiming> device_timing(const Row& row) {
+std::optional<DeviceTiming> device_timing(const RowFields& row) {
   DeviceTiming result{.method = std::string(row.method), .throttled = row.throttled};
   if (const auto other = known(row.other_ns))
     result.other = OtherMethod{*other, known(row.other_launch_ns).value_or(Seconds{})};
@@ -179,7 +77,7 @@ std::optional<DeviceTiming> device_timing(const Row& row) {
 
 /// Files leave out a difference of 0, which every row without an error has been compared for, and have null for one
 /// that is not finite.
-std::optional<double> difference_of(const Row& row) {
+std::optional<double> difference_of(const RowFields& row) {
   if (!row.difference) return row.failed ? std::nullopt : std::optional(0.0);
   return std::isnan(*row.difference) ? std::numeric_limits<double>::infinity() : *row.difference;
 }
@@ -225,7 +123,7 @@ class Reader {
       if (item == results::EventStream::Item::event) {
         if (!context) break;
         ++row_;
-        read_row(parsed, [&](const Row& row) {
+        read_row(parsed, [&](const RowFields& row) {
           if (row.run_type == "aggregate") add_aggregate(row, text);
           else add(row);
         });
@@ -258,7 +156,7 @@ class Reader {
       std::string_view quoted;
       const bool readable =
           value.type() != json::json_type::string || value.get_string().get(quoted) == simdjson::SUCCESS;
-      if (readable) read_context(run_, key, quoted.data() ? quoted : token(value));
+      if (readable) read_context(run_, key, quoted.data() ? quoted : results::token(value));
       else if (is_remark(key)) source_.warn(position, "'" + std::string(key) + "' in the context is not a JSON string");
       else throw InputError("'" + std::string(key) + "' in the context is not a JSON string");
     }
@@ -275,7 +173,7 @@ class Reader {
       for (auto field : object) {
         const std::string_view key = field.unescaped_key();
         json::value value = results::some_value(field.value());
-        read_field(fields_, key, value);
+        results::read_field(fields_, key, value);
       }
       use(fields_);
     } catch (const simdjson::simdjson_error& error) {
@@ -316,7 +214,7 @@ class Reader {
       run_.faults.push_back(row.name() + " is there twice: the first one counts");
   }
 
-  void add_aggregate(const Row& row, std::string_view text) {
+  void add_aggregate(const RowFields& row, std::string_view text) {
     ++run_.ignored;
     if (!row.run_name.empty()) aggregated_.try_emplace(std::string(row.run_name), row_);
     if (row.aggregate_name == "median") medians_.emplace_back(row_, text);
@@ -335,7 +233,7 @@ class Reader {
       row_ = number;
       const simdjson::padded_string padded(text);
       read_row([&] { return parser_.iterate(padded); },
-               [&](Row& row) {
+               [&](RowFields& row) {
                  row.name = row.run_name;
                  row.samples.reset();  // one figure shows no spread
                  row.repetitions = 1;
@@ -375,7 +273,7 @@ class Reader {
     row.exclude(RowStatus::damaged, fault);
   }
 
-  void add(const Row& row) {
+  void add(const RowFields& row) {
     const auto name = parse_row_name(row.name);
     if (!name)
       throw InputError("'" + std::string(row.name) +
@@ -391,7 +289,7 @@ class Reader {
     else add_measurement(row, *name, threads, scale, std::move(wrong));
   }
 
-  void add_ceiling(const Row& row, const RowName& name, int threads, double scale, std::string wrong) {
+  void add_ceiling(const RowFields& row, const RowName& name, int threads, double scale, std::string wrong) {
     constexpr double least = 1, beyond_any = 1e18;  // FLOP/s or bytes/s of one device; bytes
     if (row.failed) return;
     const auto quantity = CeilingQuantity::parse(name.what);
@@ -413,9 +311,9 @@ class Reader {
     run_.ceilings.push_back({*quantity, std::string(name.algorithm), threads, value, row.in_front_bytes});
   }
 
-  void add_measurement(const Row& row, const RowName& name, int threads, double scale, std::string wrong) {
-    const auto count = [&wrong](double value, std::string_view key) {
-      const auto found = whole<std::int64_t>(value);
+  void add_measurement(const RowFields& row, const RowName& name, int threads, double scale, std::string wrong) {
+    const auto count = [&wrong](double value, std::string_view key, double least = 0) {
+      const auto found = whole<std::int64_t>(value, least);
       if (!found) wrong = std::string(key) + " is not a count";
       return found.value_or(0);
     };
@@ -424,7 +322,7 @@ class Reader {
     if (row.repetitions > 1 && add_repetition(row, m.name(), scale)) return;
     m.threads = threads;
     m.samples = row.samples ? count(*row.samples, "samples") : row.failed ? 0 : 1;
-    m.calls_per_sample = count(row.calls_per_sample, "calls_per_sample");
+    m.calls_per_sample = count(row.calls_per_sample, "calls_per_sample", 1);
     m.workspace_bytes = count(row.workspace_bytes, "workspace_bytes");
     m.preparation = known(row.preparation_ns);
     m.difference = difference_of(row);
@@ -447,7 +345,7 @@ class Reader {
     keep(std::move(m));
   }
 
-  void set_times(Measurement& m, const Row& row, double scale, std::string wrong) {
+  void set_times(Measurement& m, const RowFields& row, double scale, std::string wrong) {
     const Seconds p10{row.real_time / scale}, launch{row.launch_ns / 1e9};
     if (wrong.empty() && !(p10.value > 0)) wrong = no_time;
     if (wrong.empty() && row.at_most_ns > 0 && row.at_least_ns > row.at_most_ns)
@@ -474,7 +372,7 @@ class Reader {
 
   /// Repetitions of one benchmark are samples of one row, in any order. Returns false for the first of them, which is a
   /// row like any other.
-  bool add_repetition(const Row& row, const std::string& name, double scale) {
+  bool add_repetition(const RowFields& row, const std::string& name, double scale) {
     if (names_.contains(name) && !repeated_.contains(name)) return false;  // another row, which is there twice
     const auto [found, is_first] = repeated_.try_emplace(name);
     auto& [index, times] = found->second;
@@ -513,7 +411,7 @@ class Reader {
   results::Source source_;
   json::parser parser_{};
   Run run_ = unread_run();
-  Row fields_{};
+  RowFields fields_{};
   std::size_t row_ = 0;                                      // counts from 1; 0 outside the rows
   std::unordered_map<std::string, std::string> signatures_;  // only looked up, never iterated
   std::unordered_map<std::string, std::size_t> names_{};     // rows, by name

@@ -253,6 +253,8 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
       {samples, "\"samples\":-12", "samples is not a count"},
       {samples, "\"samples\":2.5", "samples is not a count"},
       {"\"calls_per_sample\":40", "\"calls_per_sample\":Infinity", "calls_per_sample is not a count"},
+      {"\"calls_per_sample\":40", "\"calls_per_sample\":0", "calls_per_sample is not a count"},
+      {"\"iterations\":480", "\"iterations\":-5", "iterations is not a count"},
       {"\"workspace_bytes\":4096", "\"workspace_bytes\":1e300", "workspace_bytes is not a count"},
       {"\"threads\":3", "\"threads\":[3]", "threads is not a count"},
       {"\"real_time\":1250000.0", "\"real_time\":NaN", "real_time is NaN, expected a positive number"},
