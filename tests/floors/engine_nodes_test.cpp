@@ -348,6 +348,12 @@ TEST_CASE("columns of a rotation need their pairs and angles alone", "[floors]")
   // Columns 4 to 7 are not rotated.
   check_least(columns("<rotary_embedding_dim = 4>", "2", 4, 8), {0, 32 * 4 * 4, 32 * 4 * 4});
   check_least(columns("<rotary_embedding_dim = 4>", "2", 3, 8), {32 * 3, (32 * 6 + 2 * 16) * 4, 32 * 5 * 4});
+  // They have no position either.
+  check_least(least_layers(R"((float[1, 2, 16, 8] x, int64[1, 16] p) => (float[1, 2, 16, 4] y)
+      <int64[1] a = {4}, int64[1] b = {8}, int64[1] axis = {3}> {
+        r = RotaryEmbedding<rotary_embedding_dim = 4>(x, c, s, p) y = Slice(r, a, b, axis) })",
+                           {{"c", f32, {64, 2}}, {"s", f32, {64, 2}}}, 23),
+              {0, 32 * 4 * 4, 32 * 4 * 4});
 }
 
 }  // namespace engine_nodes

@@ -266,6 +266,25 @@ TEST_CASE("steps behind the end of each sequence are neither read nor computed",
                              tensors),
                 {2 * (3 + 3) * macs + 3 * 2 * 64, 3 * row + row + 2 * square, 2 * row});
   }
+  SECTION("lengths that are data: the steps, the length and the weights of one item and one direction") {
+    const auto layer = [](const std::string& cell, std::int64_t gates, const std::string& readers) {
+      return least_layers(
+                 "(float[8, 2, 64] x, int32[2] l, float[2, 2, 64] h) => (float[1, 64] y) <int64 one = {1}> { "
+                 "s, last = " +
+                     cell + "<hidden_size = 64, direction = \"bidirectional\">(x, w, r, , l, h) " + readers + " }",
+                 {{"w", f32, {2, gates * 64, 64}}, {"r", f32, {2, gates * 64, 64}}})
+          .single.model_reads.value;
+    };
+    const std::string of_last = "d = Gather<axis = 0>(last, one) y = Gather<axis = 0>(d, place)";
+    for (const auto& [cell, gates] : {std::pair("RNN", 1), std::pair("GRU", 3), std::pair("LSTM", 4)}) {
+      CAPTURE(cell);
+      CHECK(layer(cell, gates, "place = Constant<value = int64[1] {0}>() " + of_last) ==
+            8 * row + row + 4 + 2 * gates * square);
+    }
+    CHECK(layer("LSTM", 4,
+                "a = Gather<axis = 0>(s, one) d = Gather<axis = 0>(a, one) place = Constant<value = "
+                "int64[1] {0}>() y = Gather<axis = 0>(d, place)") == 8 * row + row + 4 + 8 * square);
+  }
   SECTION("all states of an LSTM, from the end") {
     // The lengths come from a node. Of 8 steps, 8 + 4 are computed, and zeros are written for the others.
     check_least(least_layers("(float[8, 2, 64] x) => (float[8, 1, 2, 64] y) { l = Constant<value = int32[2] {8, 4}>() "

@@ -253,6 +253,25 @@ TEST_CASE("only the certain rows of the tables of com.microsoft's layers count",
         {{"w", f32, {1000, 64}}, {"p", f32, {512, 64}}, {"t", f32, {2, 64}}, {"g", f32, {64}}, {"b", f32, {64}}});
     CHECK(model.single.model_reads.value == 2 * 128 * 4 + row + 128 * row + row + 2 * row);
   }
+  SECTION("the embedding of the third of 128 tokens: its word, segment and position, for each of two sequences") {
+    const std::vector<Stored> tables{
+        {"w", f32, {1000, 64}}, {"p", f32, {512, 64}}, {"t", f32, {2, 64}}, {"g", f32, {64}}, {"b", f32, {64}}};
+    const auto third = [&](const std::string& inputs, const std::string& node) {
+      return least_layers("(int32[2, 128] i, int32[2, 128] s" + inputs +
+                              ") => (float[2, 64] y) <int64 third = {2}> { " + node +
+                              " y = Gather<axis = 1>(e, third) }",
+                          tables)
+          .single.model_reads.value;
+    };
+    CHECK(third("", "e, m = com.microsoft.EmbedLayerNormalization(i, s, w, p, t, g, b)") ==
+          2 * 2 * 4 + 3 * row + 2 * row);
+    CHECK(third(", int32[2, 128] k", "e, m = com.microsoft.EmbedLayerNormalization(i, s, w, p, t, g, b, k)") ==
+          2 * 2 * 4 + 3 * row + 2 * row);
+    CHECK(third(", int32[2, 128] q", "e, m = com.microsoft.EmbedLayerNormalization(i, s, w, p, t, g, b, , q)") ==
+          3 * 2 * 4 + 3 * row + 2 * row);
+    // The sum of the embeddings has no scale and no bias.
+    CHECK(third("", "n, m, e = com.microsoft.EmbedLayerNormalization(i, s, w, p, t, g, b)") == 2 * 2 * 4 + 3 * row);
+  }
   SECTION("angles of one position") {
     const auto model = least_layers(R"((float[1, 1, 128] q, float[1, 1, 64] k, float[1, 1, 64] v,
         float[1, 1, 1024, 64] pk, float[1, 1, 1024, 64] pv, int32[1, 1] l, int32 t) =>

@@ -164,7 +164,7 @@ namespace benanza::detail {
     case Demand::cache_rows: return cache_rows(at);
     case Demand::grid_samples: return grid_samples(at, followed_items(at));
     case Demand::box_samples: return box_samples(at, followed_items(at));
-    case Demand::embeddings:
+    case Demand::embeddings: return embeddings(at);
     case Demand::table_row: return certain_rows(at);
     case Demand::experts:
       if (at.node.has_input(1) && !at.x(1).empty()) return certain_rows(at);

@@ -61,10 +61,11 @@ struct RotatedColumns {
   const std::size_t angles = at.node.domain.empty() ? 1 : 2;  // cosines, followed by sines
   const auto operand = [at, &rotary, angles](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     const Dims& x = at.x(k);
+    const RotatedColumns columns = rotated_columns(rotary, y.back());
+    if (k > 0 && columns.turned == 0) return {};  // copied columns have no angle
     if (k == positions_operand(at.node) && x.size() == 2 && y.size() > 2)
       return {follow({0, y.size() - 2}, x, at.y(j), y)};
     if (at.x(0).size() != y.size()) return {whole_box(x)};
-    const RotatedColumns columns = rotated_columns(rotary, y.back());
     if (k == 0) {
       Box box = follow(last_axes(y.size(), y.size()), x, at.y(j), y);
       box.back() = columns.operand;
