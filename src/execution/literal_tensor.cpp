@@ -22,6 +22,17 @@ Tensor to_tensor(DataType type, const Tensor::Dims& dims, const Literal& literal
   return result;
 }
 
+Tensor to_tensor(DataType type, const Tensor::Dims& dims, const BandedNumbers& numbers) {
+  Tensor result(type, dims);
+  const std::int64_t rows = dims[dims.size() - 2], columns = dims.back();
+  for (std::int64_t i = 0; i < result.elements(); ++i) {
+    const std::int64_t diagonal = i % columns - i / columns % rows;
+    const bool is_inside = numbers.band.least <= diagonal && diagonal <= numbers.band.most;
+    store(result.writable(), type, i, is_inside ? numbers.inside : numbers.outside);
+  }
+  return result;
+}
+
 Literal to_literal(const Tensor& tensor) {
   Literal literal;
   const auto count = static_cast<std::size_t>(tensor.elements());

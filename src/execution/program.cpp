@@ -40,6 +40,7 @@ Program::Program(Graph& graph, Weights& weights, Resources& resources)
     if (!value.constant || is_captured[id]) continue;
     if (value.literal) constants_[id] = to_tensor(value.type, value.dims, *value.literal);
     else if (value.stored) constants_[id] = weights.read(value);
+    else if (value.banded && !value.banded->differ) constants_[id] = to_tensor(value.type, value.dims, *value.banded);
   }
   for (Node& node : graph.nodes) {
     Step step{.node = &node};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An iteration of training, executed. Expected values: tests/data/training, which PyTorch computed.
+// An iteration of training, executed. Expected values: tests/data/training, which PyTorch computed, and for `causal`
+// NumPy (tests/data/training_causal.py).
 #include "support/catch.hpp"
 #include <benanza/execution/executor.hpp>
 #include <benanza/session/backends.hpp>
@@ -73,7 +74,7 @@ TEST_CASE("gradients and updated weights of small networks are those of PyTorch"
   const std::string folder = std::string(BENANZA_TEST_DATA) + "/training/";
   for (const std::string name :
        {"convolutions", "attention", "decoder", "frozen", "functions", "movements", "recurrent", "zeroed", "windows",
-        "reductions", "elementwise", "normalizations", "products", "places", "paddings", "losses"})
+        "reductions", "elementwise", "normalizations", "products", "places", "paddings", "losses", "causal"})
     for (const bool by_plans : {false, true}) {
       CAPTURE(name, by_plans);
       const ExpectedIteration expected = read_expected(folder + name + ".txt");

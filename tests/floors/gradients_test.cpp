@@ -64,4 +64,48 @@ TEST_CASE("rows that no output reads cost nothing in training", "[floors]") {
   check("m = ReduceMean(h, b) d = Sub(h, m) q = Slice(d, a, b, a)");
 }
 
+TEST_CASE("pairs that a causal mask hides cost nothing in training, however the mask is written") {
+  // One head of 64 tokens of depth 16. The projections of x: three products, and three for the gradients of their
+  // weights. Scores and sums of values: a product each forward, and two each backward, for 64 x 65 / 2 pairs. The
+  // result takes a product, and one for each of its gradients.
+  constexpr double tokens = 64, depth = 16, pairs = tokens * (tokens + 1) / 2, of_weights = tokens * depth * depth;
+  const double products = 2 * (6 * of_weights + 6 * pairs * depth + 3 * of_weights);
+  const std::string apart = " m = Transpose<perm = [0, 1, 3, 2]>(k) r = MatMul(q, m) ";
+  for (const std::string& attention : {std::string(" o = Attention<is_causal = 1>(q, k, v) "),
+                                       apart + "s = Where(seen, r, low) p = Softmax(s) o = MatMul(p, v) ",
+                                       apart + "s = Add(r, hidden) p = Softmax(s) o = MatMul(p, v) "}) {
+    INFO(attention);
+    onnx::ModelProto model = benanza::testing::parse_model(
+        "g (float[1, 1, 64, 16] x) => (float[1, 1, 64, 16] y) <float low = {-1e30}> { q = MatMul(x, wq) k = MatMul(x, "
+        "wk) "
+        "v = MatMul(x, wv)" +
+            attention + "y = MatMul(o, wo) }",
+        "<ir_version: 10, opset_import: [\"\" : 23]>");
+    const auto add = [&model](const std::string& name, int type, std::int64_t rows, std::int64_t columns,
+                              auto&& number) {
+      auto& tensor = *model.mutable_graph()->add_initializer();
+      tensor.set_name(name);
+      tensor.set_data_type(type);
+      tensor.add_dims(rows);
+      tensor.add_dims(columns);
+      for (std::int64_t i = 0; i < rows * columns; ++i)
+        if (type == onnx::TensorProto::BOOL) tensor.add_int32_data(static_cast<int>(number(i / columns, i % columns)));
+        else tensor.add_float_data(static_cast<float>(number(i / columns, i % columns)));
+    };
+    for (const char* name : {"wq", "wk", "wv", "wo"})
+      add(name, onnx::TensorProto::FLOAT, 16, 16,
+          [](auto row, auto column) { return static_cast<double>((row * 16 + column) % 7) - 2.5; });
+    if (attention.find("seen") != std::string::npos)
+      add("seen", onnx::TensorProto::BOOL, 64, 64, [](auto row, auto column) { return column <= row ? 1 : 0; });
+    if (attention.find("hidden") != std::string::npos)
+      add("hidden", onnx::TensorProto::FLOAT, 64, 64, [](auto row, auto column) { return column <= row ? 0 : -1e30; });
+    const ModelLayers layers =
+        make_model_layers(benanza::derive_training(benanza::testing::import_model(model, {.training = true}),
+                                                   {.loss = benanza::TrainingLoss::mse})
+                              .graph);
+    const auto is_product = [](const Occurrence& at) { return std::holds_alternative<benanza::op::MatMul>(*at.layer); };
+    CHECK(flops_of(layers, is_product) == Approx(products));
+  }
+}
+
 }  // namespace zero_gradients

@@ -359,6 +359,10 @@ class KnownElementwise {
   if (!at.node.has_input(0)) return {};
   if (const auto first = assigned_slice(at)) return known_assignment(at, *first);
   if (type == "Concat") return known_joined(at);
+  if (type == "benanza.SoftmaxGrad") {  // a factor of each element is the result of the softmax
+    const KnownElements& y = at.known_x(1);
+    return {.band = y.outside == 0 ? y.band : std::nullopt};
+  }
   const KnownElements& x = at.known_x(0);
   if (type == "Slice" && x.band) {
     const auto box = known_slice(at);

@@ -89,13 +89,17 @@ namespace benanza::detail {
                   .flops = [](std::span<const Region>, const Region& dy) { return dy.share(); }};
 }
 
-/// Gradient of a softmax or its logarithm: whole rows. Of 4 operations, the sum of a row takes 2 and 1.
+/// Gradient of a softmax or its logarithm: whole rows. Of 4 operations, the sum of a row takes 2 and 1. Where a softmax
+/// is 0, its gradient is 0, whatever that of its result is.
 [[nodiscard]] inline std::optional<LiveRule> softmax_gradient(const SizedNode& at) {
   const auto independent = independent_axes(at);
   if (!independent) return std::nullopt;
-  return along_axes(
-      at, [&](std::size_t i) { return !(*independent)[i]; },
-      std::get<op::SoftmaxGradient>(at.layer).log ? 3.0 / 4 : 2.0 / 4);
+  const bool log = std::get<op::SoftmaxGradient>(at.layer).log;
+  auto rule = along_axes(
+      at, [&](std::size_t i) { return !(*independent)[i]; }, log ? 3.0 / 4 : 2.0 / 4);
+  if (const KnownElements& y = at.known_x(1); !log && y.outside == 0 && y.band)
+    rule.reads = [band = y.band](std::size_t) { return band; };
+  return rule;
 }
 
 }  // namespace benanza::detail

@@ -146,10 +146,11 @@ class EagerSaves {
       if (onnx_type(softmax) != "Softmax") continue;
       std::vector<std::size_t> inside{i};
       ValueId scores = *softmax.inputs[0];
-      if (const auto mask = made_by(scores, "Add")) {
-        inside.push_back(*mask);
-        scores = *graph_->nodes[*mask].inputs[0];
-      }
+      for (const auto& [type, operand] : {std::pair("Add", 0), std::pair("Where", 1)})
+        if (const auto mask = made_by(scores, type)) {
+          inside.push_back(*mask);
+          scores = *graph_->nodes[*mask].inputs[static_cast<std::size_t>(operand)];
+        }
       const auto product = made_by(scores, "MatMul");
       const auto& next = readers[*softmax.outputs[0]];
       if (!product || next.size() != 1 || onnx_type(graph_->nodes[next[0]]) != "MatMul") continue;

@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -64,6 +66,15 @@ class AttentionExpander {
     if (at_.value(mask).type != DataType::boolean) refuse(node, "a mask of this type");
     return at_.emit({"Where"}, {mask, scores, at_.scalar(given.type, -1e30)}, given.type, given.dims);
   }
+  /// As PyTorch exports it, queries and keys are multiplied by the root of the scale.
+  ValueId scaled_product(ValueId q, ValueId k, double scale) {
+    const DataType type = at_.value(q).type;
+    const Dims q_dims = at_.value(q).dims, k_dims = at_.value(k).dims;
+    const Dims pairs{q_dims[0], q_dims[1], q_dims[2], k_dims[3]};
+    if (scale <= 0) return at_.multiply(at_.emit({"MatMul"}, {q, k}, type, pairs), at_.scalar(type, scale), pairs);
+    const ValueId root = at_.scalar(type, std::sqrt(scale));
+    return at_.emit({"MatMul"}, {at_.multiply(q, root, q_dims), at_.multiply(k, root, k_dims)}, type, pairs);
+  }
   void give_output(const Node& node, std::size_t i, ValueId from) {
     if (!node.has_output(i)) return;
     const Value y = at_.value(*node.outputs[i]);
@@ -93,8 +104,7 @@ class AttentionExpander {
     const DataType type = at_.value(q.id).type;
     const Dims pairs{q_dims[0], q_dims[1], q_dims[2], k_dims[2]};
     const double scale = node.attribute<double>("scale", 1 / std::sqrt(static_cast<double>(q_dims[3])));
-    ValueId scores = at_.emit({"MatMul"}, {q.id, at_.transpose(repeat(k.id, q_dims[1]), {0, 1, 3, 2})}, type, pairs);
-    scores = at_.multiply(scores, at_.scalar(type, scale), pairs);
+    ValueId scores = scaled_product(q.id, at_.transpose(repeat(k.id, q_dims[1]), {0, 1, 3, 2}), scale);
     if (const double cap = node.attribute<double>("softcap", 0); cap > 0) {
       scores = at_.emit({"Tanh"}, {at_.multiply(scores, at_.scalar(type, 1 / cap), pairs)}, type, pairs);
       scores = at_.multiply(scores, at_.scalar(type, cap), pairs);
@@ -112,14 +122,24 @@ class AttentionExpander {
     give_output(node, 2, v.id);
   }
 
-  /// Whether a query sees a key: a query sees the keys up to its own position.
+  /// Whether a query sees a key: a query sees the keys up to its own position. All nodes of these sizes share one mask.
+  /// No engine stores it: it takes the memory of one number.
   ValueId triangle(std::int64_t queries, std::int64_t keys) {
-    graph_->values.push_back({.name = "causal", .type = DataType::boolean, .dims = {queries, keys}, .constant = true});
-    return graph_->values.size() - 1;
+    const auto [found, is_new] = triangles_.try_emplace({queries, keys});
+    if (!is_new) return found->second;
+    const ValueId one = at_.scalar(DataType::boolean, 1);
+    graph_->values.push_back({.name = "causal." + std::to_string(queries) + "." + std::to_string(keys),
+                              .type = DataType::boolean,
+                              .dims = {queries, keys},
+                              .constant = true,
+                              .banded = BandedNumbers{.band = {.most = 0}, .inside = 1, .outside = 0},
+                              .origins = {one}});
+    return found->second = graph_->values.size() - 1;
   }
 
   Graph* graph_;
   GradientBuilder at_;
+  std::map<std::pair<std::int64_t, std::int64_t>, ValueId> triangles_{};  // by queries and keys
 };
 
 inline void expand_attention(Graph& graph) { AttentionExpander(graph).expand(); }
