@@ -45,11 +45,14 @@ struct OptimizerStep {
   [[nodiscard]] constexpr std::size_t states() const {
     return rule == OptimizerRule::sgd ? 0 : rule == OptimizerRule::momentum ? 1 : 2;
   }
+  /// The type of the states, and of the weights that mixed precision adds: that of the weights otherwise, as in
+  /// PyTorch.
+  [[nodiscard]] constexpr DataType state_type() const { return master ? DataType::f32 : type; }
   /// Tensors that are updated for each weight.
   [[nodiscard]] constexpr std::size_t updated() const { return 1 + (master ? 1 : 0) + states(); }
 
   /// For each parameter: the weight, its gradient, the weight in f32 if precision is mixed, and the states. Weights of
-  /// two types are left to Opaque.
+  /// two types, and states of another type, are left to Opaque.
   [[nodiscard]] static std::optional<OptimizerStep> from(const Node& node, const Graph& graph);
 
   /// Inputs: weights, gradients, the weights in f32, the states. Outputs: all but the gradients.

@@ -35,6 +35,8 @@ BENANZA_INLINE std::optional<OptimizerStep> OptimizerStep::from(const Node& node
   for (std::size_t i = 0; i < inputs; i += each) {
     const Value& weight = graph.input(node, i);
     if (weight.type != step.type || graph.input(node, i + 1).type != step.type) return std::nullopt;
+    for (std::size_t k = 2; k < each; ++k)
+      if (graph.input(node, i + k).type != step.state_type()) return std::nullopt;
     step.x[0] += weight.elements();
   }
   if (!step.consistent()) return std::nullopt;
@@ -45,8 +47,8 @@ BENANZA_INLINE Operands OptimizerStep::operands() const {
   Operands result{.inputs = {{.name = "w", .type = type, .shape = x}, {.name = "dw", .type = type, .shape = x}},
                   .outputs = {{.name = "w", .type = type, .shape = x, .starts_as = 0}}};
   const auto add = [&](std::string_view name, Contents contents) {
-    result.inputs.push_back({.name = name, .type = DataType::f32, .shape = x, .contents = contents});
-    result.outputs.push_back({.name = name, .type = DataType::f32, .shape = x, .starts_as = result.inputs.size() - 1});
+    result.inputs.push_back({.name = name, .type = state_type(), .shape = x, .contents = contents});
+    result.outputs.push_back({.name = name, .type = state_type(), .shape = x, .starts_as = result.inputs.size() - 1});
   };
   if (master) {
     result.inputs[0].touched = 0;  // it is rounded from the one in f32

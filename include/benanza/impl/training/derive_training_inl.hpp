@@ -229,13 +229,15 @@ class TrainingBuilder {
       inputs.insert(inputs.end(), {one.value, one.gradient});
       outputs.emplace_back(value.type, value.dims);
       replaced.push_back(one.name);
+      const bool master = bits(value.type) == 16 && options_.precision != Precision::f32;
+      const DataType type = master ? DataType::f32 : value.type;
       const auto add_state = [&](const std::string& name) {
-        result_.optimizer_state.push_back(add_input(value.name + "/" + name, DataType::f32, value.dims));
+        result_.optimizer_state.push_back(add_input(value.name + "/" + name, type, value.dims));
         inputs.emplace_back(result_.optimizer_state.back());
-        outputs.emplace_back(DataType::f32, value.dims);
+        outputs.emplace_back(type, value.dims);
         replaced.push_back(graph.value(*inputs.back()).name);
       };
-      if (value.type != DataType::f32 && options_.precision != Precision::f32) add_state("master");
+      if (master) add_state("master");
       for (int state = 0; state < states_of(options_.optimizer); ++state) add_state("state." + std::to_string(state));
     }
     const auto name = enum_names(Optimizer{})[static_cast<std::size_t>(options_.optimizer)];

@@ -103,13 +103,16 @@ class DistinctBytes {
 
 /// Bytes of input `i` that a layer touches. This is all of it, unless its operator reads only a part of its first
 /// operand (Gather, Slice, strides), of the keys and values that it attends to, or of a table of angles. It is nothing
-/// if no read is certain (EyeLike needs only a shape; a tensor of unknown size may be empty; data may choose).
+/// of weights that are only written, or if no read is certain (EyeLike needs only a shape; a tensor of unknown size may
+/// be empty; data may choose).
 [[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const SharedLayer& shared, std::size_t i) {
   const Layer& layer = shared;
   const Operands& all = operands(shared);
   if (all.inputs.empty() || is_setting(tensor, layer, i)) return {};
   if (const auto* opaque = std::get_if<op::Opaque>(&layer); opaque && !facts_of(opaque->op.view()).reads_all(i))
     return {};
+  if (const auto* step = std::get_if<op::OptimizerStep>(&layer); step && step->master && i % (step->updated() + 1) == 0)
+    return {};  // rounded from the weight in f32
   if (i != 0) {
     if (const auto* attention = std::get_if<op::Attention>(&layer)) {
       constexpr std::size_t first_angles = 7;  // GroupQueryAttention: tables from here on, one row per position
