@@ -8,6 +8,7 @@
 #include "stored.hpp"
 #include <benanza/detail/saturated.hpp>
 #include <benanza/detail/shell_word.hpp>
+#include <benanza/memory/detail/read_constants.hpp>
 #include <benanza/memory/make_memory_profile.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/operators/lookup.hpp>
@@ -89,22 +90,13 @@ double products(const Graph& graph) {
 
 /// Elements of the constants of the file that nodes read, without running statistics and lists of integers.
 std::int64_t parameters_of(const Graph& graph) {
-  std::vector<bool> counted(graph.values.size());
+  constexpr std::size_t first_statistic = 3;
   std::int64_t sum = 0;
-  const auto count = [&](ValueId id) {
-    if (!counted[id]) detail::add_saturated(sum, graph.value(id).elements());
-    counted[id] = true;
-  };
-  for (const Node& node : graph.nodes)
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      constexpr std::size_t first_statistic = 3;
-      if (node.op_type == "BatchNormalization" && i >= first_statistic) continue;
-      if (!node.inputs[i] || !graph.value(*node.inputs[i]).constant) continue;
-      const Value& value = graph.value(*node.inputs[i]);
-      if (value.literal && !is_float(value.type)) continue;
-      if (value.origins.empty()) count(*node.inputs[i]);
-      for (const ValueId origin : value.origins) count(origin);
-    }
+  for (const auto& [value, node, input, layer] : detail::read_constants(graph)) {
+    const bool is_statistic = node && node->op_type == "BatchNormalization" && input >= first_statistic;
+    const bool is_list = value->literal && !is_float(value->type);
+    if (!is_statistic && !is_list) detail::add_saturated(sum, value->elements());
+  }
   return sum;
 }
 

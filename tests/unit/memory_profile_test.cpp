@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
 #include <benanza/memory/make_memory_profile.hpp>
+#include <benanza/model/layer_graph.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/onnx.hpp>
 #include <benanza/training/derive_training.hpp>
@@ -10,9 +11,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace {
 
@@ -76,6 +80,40 @@ TEST_CASE("optimizers keep none, one or two numbers for each weight, and mixed p
   CHECK(profile.of(Category::gradients) == 2 * parameters);
 }
 
+TEST_CASE("without mixed precision, the states of an optimizer have the type of the weights") {
+  const auto state = [](DataType type, Precision precision) {
+    GraphBuilder build;
+    const auto x = build.input({4, 8}, type);
+    build.output(build.node("MatMul", {x, build.weight({8, 16}, type)}, {4, 16}, {}, type));
+    const TrainingOptions options{.optimizer = Optimizer::adam, .precision = precision, .loss = TrainingLoss::mse};
+    return make_memory_profile(derive_training(build.graph(), options), {.optimizer = Optimizer::adam})
+        .of(Category::optimizer_state);
+  };
+  // PyTorch's Adam keeps two tensors like the weight (torch.zeros_like).
+  CHECK(state(DataType::f64, Precision::f32) == 2 * 128 * 8);
+  CHECK(state(DataType::f64, Precision::mixed_bf16) == 2 * 128 * 8);
+  CHECK(state(DataType::f16, Precision::f32) == 2 * 128 * 2);
+  CHECK(state(DataType::f16, Precision::mixed_f16) == 3 * 128 * 4);
+}
+
+TEST_CASE("the layer of an optimizer in mixed precision writes 16-bit weights and does not read them") {
+  GraphBuilder build;
+  const auto x = build.input({4, 8});
+  const auto a = build.map("Relu", {build.node("MatMul", {x, build.weight({8, 16})}, {4, 16})});
+  build.output(build.node("MatMul", {a, build.weight({16, 2})}, {4, 2}));
+  const TrainingGraph at = derive_training(
+      build.graph(), {.optimizer = Optimizer::adam, .precision = Precision::mixed_bf16, .loss = TrainingLoss::mse});
+  const LayerGraph layers = make_layer_graph(at.graph);
+  const auto step = std::find_if(layers.layers.begin(), layers.layers.end(), [](const Occurrence& each) {
+    return std::holds_alternative<op::OptimizerStep>(*each.layer);
+  });
+  REQUIRE(step != layers.layers.end());
+  const double weights = 8 * 16 + 16 * 2;
+  // A gradient of 2 bytes; the weight in f32 and two moments.
+  CHECK((step->read_weights + step->read_activations).value == weights * (2 + 3 * 4));
+  CHECK(step->written.value == weights * (2 + 3 * 4));
+}
+
 TEST_CASE("recomputation keeps less and computes more, forward at most once again") {
   const TrainingGraph whole = iteration("resnet50");
   const TrainingGraph parts = iteration("resnet50", {.recompute_every = 8});
@@ -107,6 +145,103 @@ TEST_CASE("a tensor lives from the node that makes it to the last one that reads
   CHECK(at(3, Category::temporaries) == 0);        // d overwrites c
   CHECK(at(3, Category::inputs_outputs) == 32 + 64);
   CHECK(profile.peak == 2);
+}
+
+TEST_CASE("constants that a body reads are weights, and what it frees is a temporary of its node") {
+  GraphBuilder build;  // both branches: x W, 16 x 64, times a weight of their own, 64 x 16
+  const auto c = build.input({1}, DataType::boolean);
+  const auto x = build.input({16, 16});
+  const auto shared = build.weight({16, 64});
+  const auto y = build.node("If", {c}, {16, 16});
+  for (const char* label : {"then_branch", "else_branch"}) {
+    GraphBuilder branch;
+    const auto t =
+        branch.node("MatMul", {branch.capture(build.graph(), x), branch.capture(build.graph(), shared)}, {16, 64});
+    branch.output(branch.node("MatMul", {t, branch.weight({64, 16})}, {16, 16}));
+    build.last().bodies.push_back({label, branch.graph()});
+  }
+  build.output(y);
+  const MemoryProfile profile = make_memory_profile(build.graph());
+  CHECK(profile.of(Category::weights) == 4 * (16 * 64 + 2 * 64 * 16));
+  CHECK(profile.of(Category::temporaries) == 4 * 16 * 64);
+  CHECK(profile.peak_bytes() == 4 * (3 * 16 * 64 + 16 * 64 + 2 * 16 * 16) + 1);
+}
+
+TEST_CASE("a tensor that only a body reads lives until then") {
+  GraphBuilder build;
+  const auto c = build.input({1}, DataType::boolean);
+  const auto x = build.input({1, 8});
+  const auto a = build.node("MatMul", {x, build.weight({8, 64})}, {1, 64});  // 256 bytes
+  const auto b = build.node("MatMul", {x, build.weight({8, 8})}, {1, 8});
+  const auto y = build.node("If", {c}, {1, 64});
+  for (const char* label : {"then_branch", "else_branch"}) {
+    GraphBuilder branch;
+    branch.output(branch.node("Add", {branch.capture(build.graph(), a), branch.capture(build.graph(), a)}, {1, 64}));
+    build.last().bodies.push_back({label, branch.graph()});
+  }
+  build.output(y);
+  build.output(b);
+  const MemoryProfile profile = make_memory_profile(build.graph());
+  for (const std::size_t step : {0, 1, 2})
+    CHECK(profile.steps.at(step).bytes[static_cast<std::size_t>(Category::temporaries)] == 256);
+}
+
+TEST_CASE("a result that only moves elements has memory of its own, and so has a constant that is a result") {
+  const auto of = [](GraphBuilder& build) { return make_memory_profile(build.graph()); };
+  SECTION("an expansion of an input") {
+    GraphBuilder build;
+    const auto x = build.input({1, 16});
+    build.output(build.node("Expand", {x, build.ints({64, 16})}, {64, 16}));
+    CHECK(of(build).of(Category::inputs_outputs) == 4 * (16 + 64 * 16));
+  }
+  SECTION("a transposition of an input") {
+    GraphBuilder build;
+    build.output(build.node("Transpose", {build.input({8, 16})}, {16, 8}, {{"perm", GraphBuilder::Dims{1, 0}}}));
+    CHECK(of(build).of(Category::inputs_outputs) == 2 * 4 * 8 * 16);
+  }
+  SECTION("a view of a tensor is that tensor") {
+    GraphBuilder build;
+    const auto a = build.map("Relu", {build.input({8, 16})});
+    build.output(build.node("Reshape", {a, build.ints({128})}, {128}));
+    CHECK(of(build).of(Category::inputs_outputs) == 2 * 4 * 8 * 16);
+  }
+  SECTION("a constant") {
+    GraphBuilder build;
+    build.output(build.map("Relu", {build.input({8, 16})}));
+    build.output(build.weight({32}));
+    CHECK(of(build).of(Category::weights) == 4 * 32);
+  }
+}
+
+TEST_CASE("a constant that is read whole and transposed is in memory once") {
+  GraphBuilder build;  // the embedding of a token, and its scores by the same weights
+  const auto ids = build.input({1, 4}, DataType::i64);
+  const auto words = build.weight({100, 8});
+  const auto h = build.node("Gather", {words, ids}, {1, 4, 8});
+  const auto moved = build.node("Transpose", {words}, {8, 100}, {{"perm", GraphBuilder::Dims{1, 0}}});
+  Graph& graph = build.graph();  // as the import leaves what it computes from constants
+  graph.constant_nodes.push_back(graph.nodes.back());
+  graph.nodes.pop_back();
+  graph.values[moved].constant = true;
+  build.output(build.node("MatMul", {h, moved}, {1, 4, 100}));
+  CHECK(make_memory_profile(build.graph()).of(Category::weights) == 4 * 100 * 8);
+}
+
+TEST_CASE("the causal mask of Attention takes no memory, and eager mode keeps what PyTorch's attention saves") {
+  GraphBuilder build("model", 23);
+  const std::vector<std::int64_t> dims{1, 2, 256, 8};  // 2 heads of 256 tokens
+  const auto x = build.input(dims);
+  const auto product = [&] { return build.node("MatMul", {x, build.weight({8, 8})}, dims); };
+  const auto q = product(), k = product(), v = product();
+  const auto y = build.node("Attention", {q, k, v}, dims, {{"is_causal", std::int64_t{1}}});
+  build.output(build.node("MatMul", {y, build.weight({8, 4})}, {1, 2, 256, 4}));
+  const TrainingGraph at = derive_training(build.graph(), {.loss = TrainingLoss::mse});
+  CHECK(make_memory_profile(at).of(Category::buffers) <= 64);
+  // Queries, keys, values, the result and the logarithm of each row's sum; x for the three weights; the difference of
+  // the loss, which PyTorch keeps as scores and target.
+  const double tokens = 2 * 256;
+  CHECK(make_memory_profile(at, {.saved = Saved::eager}).kept_bytes() ==
+        4 * tokens * (4 * 8 + 1) + 4 * tokens * 8 + 2 * 4 * tokens * 4);
 }
 
 TEST_CASE("without nodes, the inputs are in memory") {

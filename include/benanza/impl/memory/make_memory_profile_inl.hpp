@@ -3,6 +3,7 @@
 #pragma once
 
 #include <benanza/impl/inline.hpp>
+#include <benanza/memory/detail/read_constants.hpp>
 #include <benanza/memory/make_memory_profile.hpp>
 #include <benanza/memory/memory_profile.hpp>
 #include <benanza/model/layer.hpp>
@@ -55,6 +56,7 @@ class MemoryProfiler {
     add_kept();
     if (options_->overwrite) overwrite();
     add_lives();
+    add_bodies();
     add_workspace();
     add_up();
     return std::move(result_);
@@ -63,11 +65,15 @@ class MemoryProfiler {
  private:
   using enum MemoryCategory;
 
+  struct Kept {  // what of a KeptTensor a life needs: there is one for each tensor
+    double bytes = 0;
+    std::size_t last = 0;
+  };
   struct Life {
     bool is = false;
     std::size_t first = 0, last = 0;
     std::size_t last_forward = 0;  // last step before backward that uses it
-    std::optional<KeptTensor> kept{};
+    std::optional<Kept> kept{};
     bool output = false, gradient = false;
   };
 
@@ -118,27 +124,15 @@ class MemoryProfiler {
     // PyTorch counts Adam's steps in a separate number for each parameter.
     if (options_->saved == Saved::eager && states_of(options_->optimizer) == 2)
       add({"steps", "", optimizer_state, 4.0 * static_cast<double>(iteration_->parameters.size()), 0, end()});
-    std::vector<bool> counted(graph_->values.size());
-    const auto add_constant = [&](ValueId id, std::string_view node, MemoryCategory category) {
-      if (counted[id]) return;
-      counted[id] = true;
-      const Value& value = graph_->value(id);
+    const auto add_constant = [&](const Value& value, std::string_view node, MemoryCategory category) {
       add({value.name, std::string(node), category, of(value, static_cast<double>(value.elements())), 0, end()});
     };
     for (const ValueId id : iteration_->buffers) {
+      if (!fixed_[id]) add_constant(graph_->value(id), reader[id], buffers);
       fixed_[id] = true;
-      add_constant(id, reader[id], buffers);
     }
-    for (const Node& node : graph_->nodes)
-      for (const auto& input : node.inputs) {
-        if (!input || fixed_[*input] || !graph_->value(*input).constant) continue;
-        const Value& value = graph_->value(*input);
-        if (value.literal && value.elements() <= 64 && !is_float(value.type)) continue;  // shape data: not in memory
-        const auto& origins = value.origins;
-        const MemoryCategory category = result_.training ? buffers : weights;
-        if (origins.empty()) add_constant(*input, reader[*input], category);
-        for (const ValueId origin : origins) add_constant(origin, reader[*input], category);
-      }
+    for (const ReadConstant& one : read_constants(*graph_, fixed_))
+      add_constant(*one.value, one.layer, result_.training ? buffers : weights);
   }
 
   void find_lives() {
@@ -151,6 +145,8 @@ class MemoryProfiler {
       const Node& node = graph_->nodes[i];
       for (const auto& input : node.inputs)
         if (input) touch(*input, i);
+      for (const Body& body : node.bodies)
+        for (const auto& capture : body.graph.captures) touch(capture.second, i);
       if (iteration_->phases[i] == Phase::update) continue;  // in place
       for (std::size_t k = 0; k < node.outputs.size(); ++k) {
         if (!node.outputs[k] || is_running_statistic(node, k)) continue;
@@ -190,7 +186,7 @@ class MemoryProfiler {
       if (!one.storage) {
         add({one.name, one.node, feature_maps, one.bytes, place_of(one.node), one.last});
       } else if (lives_[*one.storage].is) {
-        lives_[*one.storage].kept = std::move(one);
+        lives_[*one.storage].kept = {.bytes = one.bytes, .last = one.last};
       }  // otherwise an input, which is always in memory
     }
   }
@@ -241,6 +237,18 @@ class MemoryProfiler {
         add({value.name, node, temporaries, value.bytes(), life.first,
              dies ? std::max(life.first, life.last_forward) : life.last});
       }
+    }
+  }
+
+  /// What the passes of a body free before its end: the results of a body are those of its node.
+  void add_bodies() {
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
+      double most = 0;
+      for (const Body& body : graph_->nodes[i].bodies)
+        for (const MemoryStep& step : make_memory_profile(body.graph, *options_).steps)
+          most = std::max(most, step.bytes[static_cast<std::size_t>(temporaries)] +
+                                    step.bytes[static_cast<std::size_t>(workspace)]);
+      add({graph_->nodes[i].name, graph_->nodes[i].name, temporaries, most, i, i});
     }
   }
 

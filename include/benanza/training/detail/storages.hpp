@@ -14,18 +14,24 @@
 
 namespace benanza {
 
-/// The result of a view or a movement of elements shares its operand's storage, because readers can read through it.
+/// The result of a view or a movement of elements shares its operand's storage, because readers can read through it. A
+/// result of the graph has no reader: a movement writes it.
 class Storages {
  public:
   /// `selects`: a single position along an axis is also a view, as in PyTorch, and so keeps the whole tensor of which
   /// it is a part.
   explicit Storages(const Graph& graph, bool selects = false) : of_(graph.values.size()) {
     std::iota(of_.begin(), of_.end(), ValueId{0});
-    for (const Node& node : graph.nodes) {
-      if (!node.has_input(0) || !(reads_through(node, graph) || (selects && is_selection(node, graph)))) continue;
-      for (const auto& output : node.outputs)
-        if (output) of_[*output] = of_[*node.inputs[0]];
-    }
+    std::vector<bool> is_result(graph.values.size());
+    for (const ValueId id : graph.outputs) is_result[id] = true;
+    for (const auto* nodes : {&graph.constant_nodes, &graph.nodes})
+      for (const Node& node : *nodes) {
+        if (!node.has_input(0) || !(reads_through(node, graph) || (selects && is_selection(node, graph)))) continue;
+        const Moves how = facts_of(node).moves;
+        const bool moves = how != Moves::shape && how != Moves::unchanged;
+        for (const auto& output : node.outputs)
+          if (output && !(moves && is_result[*output])) of_[*output] = of_[*node.inputs[0]];
+      }
   }
   [[nodiscard]] ValueId of(ValueId id) const { return of_[id]; }
   [[nodiscard]] std::size_t size() const { return of_.size(); }
