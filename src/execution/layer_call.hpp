@@ -23,6 +23,9 @@ namespace benanza::execution {
 /// The number of samples of each output that are checked.
 inline constexpr std::size_t checked_samples = 2000;
 
+/// Where both are NaN, they agree: as 0.
+void ignore_common_nans(std::vector<double>& expected, std::vector<double>& got);
+
 /// Whether a sum or a mean is as exact as its terms. It cannot be more exact if the terms cancel, as in the gradient of
 /// a bias in front of a batch normalisation, which is 0.
 [[nodiscard]] bool is_as_exact_as_its_terms(const Layer& layer, const std::vector<Tensor>& operands,

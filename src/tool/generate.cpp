@@ -18,6 +18,8 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 namespace benanza::tool {
@@ -123,6 +125,13 @@ std::string canonical_command(const GenerateCommand& options, const std::string&
   return text;
 }
 
+/// Suites may be for backends that this build lacks.
+void check_known(const std::string& backend) {
+  constexpr std::string_view known = BENANZA_BACKEND_HEADERS;
+  if (("," + std::string(known) + ",").find("," + backend + ",") == std::string::npos)
+    throw UsageError("--backend " + backend + ": expected one of " + std::string(known));
+}
+
 }  // namespace
 
 void add_generate(CLI::App& app, int& exit_code) {
@@ -172,6 +181,7 @@ void add_generate(CLI::App& app, int& exit_code) {
     const std::string name = !options->name.empty() ? options->name : options->file == "-" ? "suite" : stem;
     SuiteSource source{
         .name = name, .command = canonical_command(*options, name), .backends = expand_backends(options->backends)};
+    std::for_each(source.backends.begin(), source.backends.end(), check_known);
     if (options->standalone) {  // without Benanza's own kernels
       std::erase_if(source.backends,
                     [](const std::string& backend) { return backend == "native" || backend == "cuda"; });

@@ -166,6 +166,9 @@ Origin stored_origin(const PredictCommand& options) {
                                                         : measured_record(stored.results, threads),
                 .rows = fastest_rows(stored.results, threads),
                 .warnings = stored.report.warnings};
+  if (!options.from_machine.empty() && !origin.record.is_called(machine.device))
+    throw InputError("--from: the rows are of '" + machine.device + "', which " + options.from_machine +
+                     " is not called: it needs the name among its \"names\"");
   origin.name = named(origin.record, machine, threads);
   for (const auto& model : load_models(options.models, options.output.quiet))
     origin.models.push_back(analyze_model(model, stored.results, {.threads = threads}));

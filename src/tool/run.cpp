@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "execution/npy.hpp"
 #include "models.hpp"
+#include "plan/cpu_set.hpp"
 #include "run_inputs.hpp"
 #include "terminal.hpp"
 #include "validators.hpp"
@@ -183,6 +184,9 @@ void print_check(const Execution& execution) {
 }
 
 int run_model(RunCommand options) {
+  if (const std::size_t most = usable_processors(); static_cast<std::size_t>(options.threads) > most)
+    throw UsageError(
+        fmt::format("--threads {}: expected at most {}, the processors that may be used", options.threads, most));
   const auto seed = weight_seed(options.weights);
   const auto files = take_input_files(options.models);
   options.models.executable = true;
@@ -231,7 +235,8 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("random:SEED");
   command
       ->add_option("--seed", options->seed, "seed of random inputs (default: 2020); inputs without a file are random")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(number_from_zero());
   command->add_flag("--allow-nan", options->allow_nan, "accepts files of inputs that hold NaNs");
   command->add_option("--backend", options->backends, "runs layers by these only (default: all of the processor)")
       ->type_name("NAME,...")

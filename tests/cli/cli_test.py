@@ -123,6 +123,7 @@ class Cli(unittest.TestCase):
         self.fails(2, ["--assert-latency", "library_fused"], "bound", MNIST, "--assert-latency", "fast=1ms")
         self.fails(2, ["duration"], "bound", MNIST, "--budget", "soon")
         self.fails(2, ["no backend is called 'abacus'"], "bound", MNIST, "--backend", "abacus", "--database", self.at)
+        self.fails(2, ["--backend abacus", "cudnn"], "generate", MNIST, "-o", "-", "--backend", "abacus")
         self.fails(2, ["nothere"], "layers", MNIST, "--input", "nothere=1x1x28x28")
         self.fails(2, ["nothere"], "layers", SYMBOLIC, "--dim", "nothere=3")
         self.fails(2, ["--type", "'float'"], "layers", MNIST, "--type", "float")
@@ -297,6 +298,8 @@ class Cli(unittest.TestCase):
         self.fails(1, ["mnasnet1_0_external_data_absent.onnx.data", "cannot be opened"], "run", MODELS / "hard" / "mnasnet1_0_external_data_absent.onnx")
         self.fails(2, ["--weights", "random:SEED"], "run", MNIST, "--weights", "random")
         self.fails(2, ["one model at one size"], "run", MNIST, "--batch", "1,2")
+        self.fails(2, ["--threads 100000", "processors"], "run", MNIST, "--weights", "random:1", "--threads", "100000")
+        self.fails(2, ["--seed"], "run", MNIST, "--weights", "random:1", "--seed", "-1")
         # 8 bytes where four floats have 16.
         (self.at / "w.data").write_bytes(bytes(8))
         stored = wire(5, wire(1, 4) + wire(2, F32) + wire(8, "w") + wire(13, wire(1, "location") + wire(2, "w.data")) + wire(14, 1))
@@ -1022,6 +1025,7 @@ class Cli(unittest.TestCase):
         self.fails(1, ["no_bandwidth.json: memory: no 'bytes_per_s'"], "predict", MNIST, "--from", here, "--to", broken)
         unknown = self.gpu_results("NVIDIA Abacus", lambda name, time: time)
         self.fails(1, ["the rows are from 'NVIDIA Abacus', but no machine file", "--from-machine FILE"], "predict", MNIST, "--from", unknown, "--to", t4)
+        self.fails(1, ["the rows are of 'NVIDIA Abacus'", "t4.json is not called"], "predict", MNIST, "--from", unknown, "--from-machine", t4, "--to", t4)
         self.fails(1, ["--target-results: the rows are of 'NVIDIA Abacus', which none of --to is called"], "predict", MNIST, "--from", here, "--to", t4, "--target-results", unknown)
         self.fails(1, ["MNIST: --from has no row of its layers at batch 8, its rows are of batch 1"], "predict", MNIST, "--batch", "8", "--from", here, "--to", t4)
 
