@@ -68,7 +68,6 @@ std::vector<bool> used_values(Graph& graph, bool keep_numbers) {
 
 void prune(Graph& graph, bool keep_numbers) {
   std::vector<bool> used = used_values(graph, keep_numbers);
-  std::erase_if(graph.captures, [&](const auto& capture) { return !used[capture.first]; });
   for (const auto id : graph.inputs) used[id] = true;
   for (std::size_t i = 0; i < graph.values.size(); ++i)
     if (used[i])
@@ -87,6 +86,7 @@ void prune(Graph& graph, bool keep_numbers) {
   }
   std::size_t next = 0;
   std::erase_if(graph.constant_nodes, [&](const Node&) { return !kept[next++]; });
+  std::erase_if(graph.captures, [&](const auto& capture) { return !used[capture.first]; });
 
   const std::set<ValueId> places = places_of(graph);
   std::vector<ValueId> renumbered(graph.values.size(), none);

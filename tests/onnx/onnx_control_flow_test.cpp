@@ -2,6 +2,7 @@
 // If, Loop and Scan; sizes that depend on data; graphs that are broken.
 #include "support/catch.hpp"
 #include "support/onnx_text.hpp"
+#include <benanza/memory/detail/read_constants.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -364,6 +365,21 @@ TEST_CASE("An attribute that functions hand on twice is not inlined without boun
   body.mutable_g()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(1);
   CHECK_THAT(message_of<InputError>([&] { (void)testing::import_model(model); }),
              Catch::Contains("its functions grow to more than"));
+}
+
+TEST_CASE("a constant of the file that both branches convert is one constant", "[onnx]") {
+  const auto branch = [](const std::string& name) {
+    return name + " () => (float[2, 8] " + name + "y) { " + name + "w = Transpose(w) " + name + "y = MatMul(x, " +
+           name + "w) }";
+  };
+  std::string numbers = "0";
+  for (int i = 1; i < 128; ++i) numbers += ", " + std::to_string(i * i % 19);
+  const Graph graph =
+      import_text("g (float[2, 16] x, bool c) => (float[2, 8] y) <float[8, 16] w = {" + numbers +
+                  "}> { y = If (c) <then_branch = " + branch("a") + ", else_branch = " + branch("b") + "> }");
+  std::vector<std::string> names;
+  for (const auto& one : detail::read_constants(graph)) names.push_back(one.value->name);
+  CHECK(names == std::vector<std::string>{"w"});
 }
 
 TEST_CASE("Nested loops are not analysed without bound", "[onnx]") {

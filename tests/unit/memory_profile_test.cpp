@@ -199,6 +199,15 @@ TEST_CASE("a result that only moves elements has memory of its own, and so has a
     build.output(build.node("Transpose", {build.input({8, 16})}, {16, 8}, {{"perm", GraphBuilder::Dims{1, 0}}}));
     CHECK(of(build).of(Category::inputs_outputs) == 2 * 4 * 8 * 16);
   }
+  SECTION("a view of a transposition: the heads of attention, joined") {
+    GraphBuilder build;
+    const auto a = build.map("Softmax", {build.input({1, 8, 16, 4})});
+    const auto t = build.node("Transpose", {a}, {1, 16, 8, 4}, {{"perm", GraphBuilder::Dims{0, 2, 1, 3}}});
+    build.output(build.node("Reshape", {t, build.ints({1, 16, 32})}, {1, 16, 32}));
+    const MemoryProfile profile = of(build);
+    CHECK(profile.of(Category::inputs_outputs) == 2 * 4 * 512);
+    CHECK(profile.peak_bytes() == 3 * 4 * 512);
+  }
   SECTION("a view of a tensor is that tensor") {
     GraphBuilder build;
     const auto a = build.map("Relu", {build.input({8, 16})});

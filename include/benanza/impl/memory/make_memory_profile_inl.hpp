@@ -59,6 +59,9 @@ class MemoryProfiler {
     add_bodies();
     add_workspace();
     add_up();
+    lives_ = {};  // a profile of many nodes is as large as what it is made from
+    layer_of_ = {};
+    list_layers();
     return std::move(result_);
   }
 
@@ -81,22 +84,21 @@ class MemoryProfiler {
 
   void find_layers() {
     result_.steps.reserve(graph_->nodes.size());
-    layers_.reserve(graph_->nodes.size());
+    layer_bytes_.resize(graph_->nodes.size());
     layer_of_.reserve(graph_->nodes.size());
     result_.blocks.reserve(graph_->values.size());
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       const Node& node = graph_->nodes[i];
       result_.steps.push_back({.node = node.name, .phase = iteration_->phases[i]});
       if (iteration_->phases[i] > Phase::loss) continue;
-      layer_of_.emplace(node.name, layers_.size());
-      layers_.push_back({.node = node.name, .op_type = node.op_type});
+      layer_of_.emplace(node.name, i);
     }
   }
 
   void add(MemoryBlock block) {
     if (block.bytes <= 0) return;
     if (const auto found = layer_of_.find(block.layer); found != layer_of_.end() && block.category != temporaries)
-      layers_[found->second].bytes[static_cast<std::size_t>(block.category)] += block.bytes;
+      layer_bytes_[found->second][static_cast<std::size_t>(block.category)] += block.bytes;
     result_.blocks.push_back(std::move(block));
   }
 
@@ -280,8 +282,12 @@ class MemoryProfiler {
       result_.steps[i].bytes = now;
       if (total(now) > total(result_.steps[result_.peak].bytes)) result_.peak = i;
     }
-    std::erase_if(layers_, [](const MemoryLayer& layer) { return total(layer.bytes) <= 0; });
-    result_.layers = std::move(layers_);
+  }
+
+  void list_layers() {
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
+      if (const Node& node = graph_->nodes[i]; total(layer_bytes_[i]) > 0)
+        result_.layers.push_back({.node = node.name, .op_type = node.op_type, .bytes = layer_bytes_[i]});
     std::stable_sort(result_.layers.begin(), result_.layers.end(),
                      [](const auto& a, const auto& b) { return total(a.bytes) > total(b.bytes); });
   }
@@ -293,8 +299,8 @@ class MemoryProfiler {
   std::vector<bool> fixed_;                                       // by value: always in memory
   std::vector<Life> lives_;                                       // by storage
   std::map<ValueId, std::string> owner_{};                        // by gradient: the layer of its parameter
-  std::unordered_map<std::string_view, std::size_t> layer_of_{};  // names of the graph's nodes
-  std::vector<MemoryLayer> layers_{};
+  std::unordered_map<std::string_view, std::size_t> layer_of_{};  // the nodes of forward, by name
+  std::vector<MemoryBytes> layer_bytes_{};                        // by node
   MemoryProfile result_{};
 };
 

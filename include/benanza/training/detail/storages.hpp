@@ -22,21 +22,27 @@ class Storages {
   /// it is a part.
   explicit Storages(const Graph& graph, bool selects = false) : of_(graph.values.size()) {
     std::iota(of_.begin(), of_.end(), ValueId{0});
-    std::vector<bool> is_result(graph.values.size());
+    std::vector<bool> is_result(graph.values.size());  // or a result is a view of it
     for (const ValueId id : graph.outputs) is_result[id] = true;
+    for (std::size_t n = graph.nodes.size(); n-- > 0;)
+      if (const Node& node = graph.nodes[n]; node.has_input(0) && node.has_output(0) && is_result[*node.outputs[0]])
+        if (is_view(node) && reads_through(node, graph)) is_result[*node.inputs[0]] = true;
     for (const auto* nodes : {&graph.constant_nodes, &graph.nodes})
       for (const Node& node : *nodes) {
         if (!node.has_input(0) || !(reads_through(node, graph) || (selects && is_selection(node, graph)))) continue;
-        const Moves how = facts_of(node).moves;
-        const bool moves = how != Moves::shape && how != Moves::unchanged;
         for (const auto& output : node.outputs)
-          if (output && !(moves && is_result[*output])) of_[*output] = of_[*node.inputs[0]];
+          if (output && (is_view(node) || !is_result[*output])) of_[*output] = of_[*node.inputs[0]];
       }
   }
   [[nodiscard]] ValueId of(ValueId id) const { return of_[id]; }
   [[nodiscard]] std::size_t size() const { return of_.size(); }
 
  private:
+  /// The same elements in the same order.
+  [[nodiscard]] static bool is_view(const Node& node) {
+    const Moves moves = facts_of(node).moves;
+    return moves == Moves::shape || moves == Moves::unchanged;
+  }
   [[nodiscard]] static bool is_selection(const Node& node, const Graph& graph) {
     return node.domain.empty() && node.op_type == "Gather" && node.has_input(1) &&
            graph.value(*node.inputs[1]).constant && graph.value(*node.inputs[1]).dims.empty();
