@@ -231,10 +231,10 @@ TEST_CASE("gates that change nothing are not computed", "[floors]") {
                       {{"w", f32, {1, 64, 64}}, {"r", f32, {1, 64, 64}}, {"b", f32, {1, 128}}}),
                 {gate + 2 * 64, row + square + row, row});
   }
-  SECTION("of coupled gates one: three of inputs, three of states, their two biases, and two peepholes") {
+  SECTION("of coupled gates one: three of inputs, their two biases, and two peepholes; there is no state") {
     check_least(layer("s, y, c = LSTM<hidden_size = 64, input_forget = 1>(x, w, r, b, , , , p)", "",
                       {w, r, {"b", f32, {1, 512}}, {"p", f32, {1, 192}}}),
-                {0, row + 6 * square + 6 * row + 2 * row, row});  // its arithmetic is not known
+                {0, row + 3 * square + 6 * row + 2 * row, row});  // its arithmetic is not known
   }
   SECTION("one sequence of two, the batch first") {
     check_least(least_layers(R"((float[2, 4, 64] x) => (float[1, 1, 64] y) <int64[1] a = {0}, int64[1] b = {1}> {
@@ -281,9 +281,21 @@ TEST_CASE("steps behind the end of each sequence are neither read nor computed",
       CHECK(layer(cell, gates, "place = Constant<value = int64[1] {0}>() " + of_last) ==
             8 * row + row + 4 + 2 * gates * square);
     }
+    // The backward direction comes to step 1 last but one.
     CHECK(layer("LSTM", 4,
                 "a = Gather<axis = 0>(s, one) d = Gather<axis = 0>(a, one) place = Constant<value = "
-                "int64[1] {0}>() y = Gather<axis = 0>(d, place)") == 8 * row + row + 4 + 8 * square);
+                "int64[1] {0}>() y = Gather<axis = 0>(d, place)") == 7 * row + row + 4 + 8 * square);
+  }
+  SECTION("lengths that are data: a forward direction reads the steps up to the last one that is needed") {
+    const auto first_steps = [](const std::string& count) {
+      return least_layers("(float[8, 2, 64] x, int32[2] l) => (float[" + count +
+                              ", 1, 2, 64] y) <int64[1] a = {0}, int64[1] b = {" + count +
+                              "}> { s = LSTM<hidden_size = 64>(x, w, r, , l) y = Slice(s, a, b, a) }",
+                          {{"w", f32, {1, 256, 64}}, {"r", f32, {1, 256, 64}}})
+          .single.model_reads.value;
+    };
+    CHECK(first_steps("1") == 2 * row + 2 * 4 + 4 * square);  // nothing multiplies a state
+    CHECK(first_steps("3") == 3 * 2 * row + 2 * 4 + 8 * square);
   }
   SECTION("all states of an LSTM, from the end") {
     // The lengths come from a node. Of 8 steps, 8 + 4 are computed, and zeros are written for the others.

@@ -240,9 +240,9 @@ struct DirectionWork {
           }};
 }
 
-/// For recurrent layers whose arithmetic is not known: each direction has its own weights, and each item its own steps
-/// and states. Steps beyond the longest sequence are not read if the lengths are known. Coupled gates need the weights
-/// of only one gate.
+/// For recurrent layers whose arithmetic is not known: a direction computes the steps up to the last one that is read,
+/// by its own weights, and each item has its own steps and states. Steps beyond the longest sequence are not read if
+/// the lengths are known. Coupled gates need the weights of only one gate.
 [[nodiscard]] inline std::optional<LiveRule> other_recurrence(const SizedNode& at) {
   if (!at.node.has_input(2) || at.x(0).size() != 3 || at.x(2).size() != 3) return std::nullopt;
   const RecurrentAxes axes{at.node.attribute<std::int64_t>("layout", 0) != 0};
@@ -250,25 +250,35 @@ struct DirectionWork {
   const bool known = given != nullptr && given->literal && !given->literal->ints.empty();
   const std::int64_t units = at.x(2)[2], steps = known ? std::ranges::max(given->literal->ints) : at.x(0)[axes.step()];
   const bool coupled = at.node.op_type == "LSTM" && at.node.attribute<std::int64_t>("input_forget", 0) != 0;
+  const bool reverse = at.node.attribute<std::string>("direction", "forward") == "reverse";
   return LiveRule{.operand = [=](std::size_t k, std::size_t j, const Box& y) -> std::vector<Box> {
     const bool weights = (k >= 1 && k <= 3) || k == 7, state = k == 5 || k == 6;
     if (k == 4 && known) return {};
-    if (j == 0 && common(y[axes.step()], Positions::run(0, steps)).empty()) return {};  // zeros
-    const Positions &directions = y[axes.direction(j)], &items = y[axes.batch(j)];
-    Box box = whole_box(at.x(k));
-    if (k == 0) {
-      box[axes.step()] = common(box[axes.step()], Positions::run(0, steps));
-      box[axes.batch_of_x()] = items;
+    std::vector<Box> boxes;
+    for (std::int64_t d = 0; d < at.x(2)[0]; ++d) {
+      const Positions own = Positions::run(d, d + 1), all = Positions::run(0, steps);
+      if (common(y[axes.direction(j)], own).empty()) continue;
+      const Positions computed = j == 0 ? steps_of(common(y[axes.step()], all), steps, reverse || d == 1) : all;
+      if (computed.empty()) continue;                                          // zeros behind the end
+      if (k == 2 && computed.count() == 1 && !at.node.has_input(5)) continue;  // there is no state to multiply
+      const Positions& items = y[axes.batch(j)];
+      Box box = whole_box(at.x(k));
+      if (k == 0) {
+        box[axes.step()] = computed;
+        box[axes.batch_of_x()] = items;
+      }
+      if (k == 4) box[0] = items;
+      if (weights) box[0] = own;
+      if (state && box.size() == 3) {
+        box[axes.direction(1)] = own;
+        box[axes.batch(1)] = items;
+      }
+      if (coupled && weights && box.size() > 1)  // the forget gate; for biases, in both halves
+        for (const std::int64_t gate : {2, 6})
+          box[1] = without(box[1], Positions::run(gate * units, (gate + 1) * units));
+      boxes.push_back(std::move(box));
     }
-    if (k == 4) box[0] = items;
-    if (weights) box[0] = directions;
-    if (state && box.size() == 3) {
-      box[axes.direction(1)] = directions;
-      box[axes.batch(1)] = items;
-    }
-    if (coupled && weights && box.size() > 1)  // the forget gate; for biases, in both halves
-      for (const std::int64_t gate : {2, 6}) box[1] = without(box[1], Positions::run(gate * units, (gate + 1) * units));
-    return {box};
+    return boxes;
   }};
 }
 
