@@ -11,7 +11,6 @@ namespace {
 
 using Number = std::function<double(std::int64_t)>;
 
-constexpr double hidden = -1e4;  // the largest number that exporters and networks use to hide a score
 constexpr std::int64_t least_places = 8;
 
 /// Whether the last two axes hold zeros and ones, divided by a diagonal that meets only two sides.
@@ -105,7 +104,7 @@ ConstantKind constant_kind(std::span<const std::int64_t> dims, const Number& num
   };
   if (all([&](double one) { return one == first; }))
     return first == 0 ? ConstantKind::zeros : first == 1 ? ConstantKind::ones : ConstantKind::equal;
-  if (all([](double one) { return one == 0 || one <= hidden; })) return ConstantKind::mask;
+  if (all([](double one) { return one == 0 || one <= hidden_score; })) return ConstantKind::mask;
   const std::size_t rank = dims.size();
   if (rank > 1 && is_triangle(dims[rank - 2], dims[rank - 1], count, number)) return ConstantKind::mask;
   std::int64_t step = 1;

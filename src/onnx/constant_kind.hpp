@@ -19,6 +19,9 @@ enum class ConstantKind : std::uint8_t {
           ///< or a window, which is the same from both ends
 };
 
+/// The largest number that exporters and networks use to hide a score.
+inline constexpr double hidden_score = -1e4;
+
 [[nodiscard]] constexpr bool is_uniform(ConstantKind kind) {
   return kind == ConstantKind::zeros || kind == ConstantKind::ones || kind == ConstantKind::equal;
 }

@@ -74,15 +74,15 @@ bool Builder::has_stored_shape(const Step& step) {
   return std::any_of(stored.begin(), stored.end(), [&](const auto& one) { return one.name() == step.proto.input(0); });
 }
 
-/// Whether the node stands for a weight that training changes. Zeros and ones do not count, since models compute masks
-/// from them.
+/// Whether the node stands for a weight that training changes. Zeros, ones and numbers that hide a score do not count,
+/// since models compute masks from them.
 bool Builder::fills_weight(const Step& step) {
   if (!has_stored_shape(step)) return false;
   const auto* value = find_attribute(step.proto, "value");
   if (value == nullptr || !value->has_t()) return false;
   const Constant number = decode(value->t());
   return is_float(number.type) && number.literal && number.literal->floats.size() == 1 &&
-         number.literal->floats[0] != 0 && number.literal->floats[0] != 1;
+         number.literal->floats[0] != 0 && number.literal->floats[0] != 1 && number.literal->floats[0] > hidden_score;
 }
 
 /// Masks and tables of positions are no parameters, unless a node reads them as weights. Tensors that the network's
@@ -101,14 +101,16 @@ void Builder::settle_untrained(Scope& scope, const onnx::NodeProto& proto) {
     const auto id = id_of(i);
     return id && frame.facts[*id].kind == kind && frame.graph.values[*id].dims.size() > 0;
   };
+  const auto is_mask = [&](int i) {
+    return is(i, ConstantKind::mask) || (is(i, ConstantKind::equal) && frame.facts[*id_of(i)].number <= hidden_score);
+  };
   const auto settle = [&](int i) { frame.graph.values[*id_of(i)].trained = false; };
   const std::string& type = proto.op_type();
   if (is_one_of(type, {"Add", "Sub", "Mul", "Div", "Max", "Min"})) settle_elementwise(scope, proto);
   for (int i = 0; i < proto.input_size(); ++i)
     if (const auto id = id_of(i); id && is_literal(frame.graph.values[*id].name)) settle(i);
   for (int i = 0; i < proto.input_size(); ++i)
-    if ((is(i, ConstantKind::mask) || is(i, ConstantKind::table)) &&
-        !is_weight(type, i, frame.graph.values[*id_of(i)].dims.size()))
+    if ((is_mask(i) || is(i, ConstantKind::table)) && !is_weight(type, i, frame.graph.values[*id_of(i)].dims.size()))
       settle(i);
   if (facts_of(type).is(Trait::recurrent)) {
     for (const int state : {5, 6})

@@ -71,12 +71,17 @@ TEST_CASE("pairs that a causal mask hides cost nothing in training, however the 
   constexpr double tokens = 64, depth = 16, pairs = tokens * (tokens + 1) / 2, of_weights = tokens * depth * depth;
   const double products = 2 * (6 * of_weights + 6 * pairs * depth + 3 * of_weights);
   const std::string apart = " m = Transpose<perm = [0, 1, 3, 2]>(k) r = MatMul(q, m) ";
-  for (const std::string& attention : {std::string(" o = Attention<is_causal = 1>(q, k, v) "),
-                                       apart + "s = Where(seen, r, low) p = Softmax(s) o = MatMul(p, v) ",
-                                       apart + "s = Add(r, hidden) p = Softmax(s) o = MatMul(p, v) "}) {
+  for (const std::string& attention :
+       {std::string(" o = Attention<is_causal = 1>(q, k, v) "),
+        std::string(" o = Attention<is_causal = 1, softcap = 20.0>(q, k, v) "),
+        apart + "c = Clip(r, low) s = Where(seen, c, low) p = Softmax(s) o = MatMul(p, v) ",
+        apart + "s = Where(seen, r, low) p = Softmax(s) d = Dropout(p, half, yes) o = MatMul(d, v) ",
+        apart + "s = Where(seen, r, low) p = Softmax(s) o = MatMul(p, v) ",
+        apart + "s = Add(r, hidden) p = Softmax(s) o = MatMul(p, v) "}) {
     INFO(attention);
     onnx::ModelProto model = benanza::testing::parse_model(
-        "g (float[1, 1, 64, 16] x) => (float[1, 1, 64, 16] y) <float low = {-1e30}> { q = MatMul(x, wq) k = MatMul(x, "
+        "g (float[1, 1, 64, 16] x) => (float[1, 1, 64, 16] y) <float low = {-1e30}, float half = {0.5}, bool yes = "
+        "{1}> { q = MatMul(x, wq) k = MatMul(x, "
         "wk) "
         "v = MatMul(x, wv)" +
             attention + "y = MatMul(o, wo) }",

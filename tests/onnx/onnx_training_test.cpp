@@ -299,6 +299,17 @@ TEST_CASE("masks and tables are known by their numbers", "[onnx]") {
   CHECK(trained("8", eight, "1, 1.001, 1, 0.999, 1, 1.002, 1, 0.998"));  // and after some steps
 }
 
+TEST_CASE("a mask that is made of one number that hides scores is no parameter", "[onnx]") {
+  const auto parameters = [](const std::string& constants, const std::string& nodes) {
+    return parameters_of("m (float[3,2] x) => (float[3,3] y) <float[2,3] w = {5, 2, 3, 7, 1, 4}, int64 one = {1}" +
+                         constants + "> { s = MatMul(x, w) " + nodes + " m = Trilu(c, one) y = Add(s, m) }");
+  };
+  const std::string three = "-1e9, -1e9, -1e9, ";
+  CHECK(parameters(", float[3,3] c = {" + three + three + "-1e9, -1e9, -1e9}", "") == std::set<std::string>{"w"});
+  CHECK(parameters(", int64[2] n = {3, 3}", "c = ConstantOfShape<value = float[1] {-1e9}>(n)") ==
+        std::set<std::string>{"w"});
+}
+
 TEST_CASE("what standardises an input of the model is no parameter", "[onnx]") {
   const auto parameters = [](const std::string& x, const std::string& nodes, const std::string& constant = "3") {
     return parameters_of(

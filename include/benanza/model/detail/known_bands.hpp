@@ -98,7 +98,7 @@ class KnownElementwise {
       const bool small = x >= 0 && x < 8 && x == std::trunc(x);  // the same in every type
       return small || (is_float(to) && bits(to) >= 16) ? std::optional(x) : std::nullopt;
     }
-    if (x == 0 && at_.facts.is(Trait::keeps_zero)) return 0;
+    if (x == 0 && (at_.facts.is(Trait::keeps_zero) || at_.node.op_type == "Dropout")) return 0;
     const auto found = functions.find(type_);
     return found == functions.end() ? std::nullopt : std::optional(found->second(x));
   }
@@ -194,7 +194,11 @@ class KnownElementwise {
   [[nodiscard]] std::vector<Outside> combinations() const {
     const std::size_t count = at_.node.inputs.size();
     std::vector<Outside> parts = known(0);
-    if (count == 1 || type_ == "Cast" || type_ == "Dropout") {
+    if (std::holds_alternative<op::UnaryGradient>(at_.layer)) {  // dy times the derivative
+      std::erase_if(parts, [](const Outside& part) { return part.number != 0; });
+      return parts;
+    }
+    if (count == 1 || type_ == "Cast" || at_.node.op_type == "Dropout") {
       std::erase_if(parts, [this](Outside& part) {
         const auto number = number_of(part.number);
         part.number = number.value_or(0);

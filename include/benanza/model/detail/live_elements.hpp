@@ -147,7 +147,7 @@ class LiveElements {
     const auto has_size = [&](const auto& id) { return !id || knows_size(graph.value(*id)); };
     const bool splits = node.op_type == "Split" && node.domain.empty();
     const bool chooses = node.op_type == "TopK" && node.domain.empty();
-    const bool first_alone = node.op_type.ends_with("NormalizationGrad");
+    const bool first_alone = node.op_type.ends_with("NormalizationGrad") || node.op_type == "Dropout";
     if (!node.bodies.empty() || (node.outputs.size() != 1 && !splits && !chooses && !first_alone) ||
         !node.has_output(0) || !node.has_input(0) || !std::all_of(node.inputs.begin(), node.inputs.end(), has_size) ||
         !std::all_of(node.outputs.begin(), node.outputs.end(), has_size) ||

@@ -141,6 +141,18 @@ class EagerSaves {
       if (graph_->value(*inputs[0]).elements() == 1) return std::pair(*product, *inputs[1]);
       return std::nullopt;
     };
+    const auto before_copies = [&](ValueId id) {  // keys that several heads share
+      bool copied = false;
+      ValueId source = id;
+      for (auto found = maker.find(source); found != maker.end(); found = maker.find(source)) {
+        const Node& node = graph_->nodes[found->second];
+        const Moves moves = facts_of(node).moves;
+        if (moves != Moves::shape && moves != Moves::permutation && moves != Moves::repetition) break;
+        copied = copied || moves == Moves::repetition;
+        source = *node.inputs[0];
+      }
+      return copied ? source : id;
+    };
     for (std::size_t i = 0; i < forward; ++i) {
       const Node& softmax = graph_->nodes[i];
       if (onnx_type(softmax) != "Softmax") continue;
@@ -154,7 +166,8 @@ class EagerSaves {
       const auto product = made_by(scores, "MatMul");
       const auto& next = readers[*softmax.outputs[0]];
       if (!product || next.size() != 1 || onnx_type(graph_->nodes[next[0]]) != "MatMul") continue;
-      const auto q = scaled(*graph_->nodes[*product].inputs[0]), k = scaled(*graph_->nodes[*product].inputs[1]);
+      const auto q = scaled(*graph_->nodes[*product].inputs[0]),
+                 k = scaled(before_copies(*graph_->nodes[*product].inputs[1]));
       if (!q || !k) continue;
       inside.insert(inside.end(), {*product, q->first, k->first});
       inside_composite_.insert(inside.begin(), inside.end());

@@ -66,14 +66,20 @@ class AttentionExpander {
     if (at_.value(mask).type != DataType::boolean) refuse(node, "a mask of this type");
     return at_.emit({"Where"}, {mask, scores, at_.scalar(given.type, -1e30)}, given.type, given.dims);
   }
-  /// As PyTorch exports it, queries and keys are multiplied by the root of the scale.
+  /// Scores. As PyTorch exports it, queries and keys are multiplied by the root of the scale; keys that several heads
+  /// share, before they are copied.
   ValueId scaled_product(ValueId q, ValueId k, double scale) {
     const DataType type = at_.value(q).type;
     const Dims q_dims = at_.value(q).dims, k_dims = at_.value(k).dims;
-    const Dims pairs{q_dims[0], q_dims[1], q_dims[2], k_dims[3]};
-    if (scale <= 0) return at_.multiply(at_.emit({"MatMul"}, {q, k}, type, pairs), at_.scalar(type, scale), pairs);
+    const Dims pairs{q_dims[0], q_dims[1], q_dims[2], k_dims[2]};
+    const auto moved = [&](ValueId keys) { return at_.transpose(keys, {0, 1, 3, 2}); };
+    if (scale <= 0)
+      return at_.multiply(at_.emit({"MatMul"}, {q, moved(repeat(k, q_dims[1]))}, type, pairs), at_.scalar(type, scale),
+                          pairs);
     const ValueId root = at_.scalar(type, std::sqrt(scale));
-    return at_.emit({"MatMul"}, {at_.multiply(q, root, q_dims), at_.multiply(k, root, k_dims)}, type, pairs);
+    const auto scaled = [&](ValueId id) { return at_.multiply(id, root, at_.value(id).dims); };
+    const ValueId keys = k_dims[1] == q_dims[1] ? scaled(moved(k)) : moved(repeat(scaled(k), q_dims[1]));
+    return at_.emit({"MatMul"}, {scaled(q), keys}, type, pairs);
   }
   void give_output(const Node& node, std::size_t i, ValueId from) {
     if (!node.has_output(i)) return;
@@ -92,6 +98,7 @@ class AttentionExpander {
     at_.enter(node.name);
     const std::size_t cache = microsoft ? 6 : 4;
     if (node.has_input(cache) || node.has_input(cache + 1)) refuse(node, "a cache");
+    if (!microsoft && node.has_input(6)) refuse(node, "lengths of its keys");
     if (microsoft && (node.has_input(3) || node.has_input(4)))
       refuse(node, "a bias of its projections or a mask of padding");
     if (node.has_output(3)) refuse(node, "scores that are written");
@@ -104,7 +111,7 @@ class AttentionExpander {
     const DataType type = at_.value(q.id).type;
     const Dims pairs{q_dims[0], q_dims[1], q_dims[2], k_dims[2]};
     const double scale = node.attribute<double>("scale", 1 / std::sqrt(static_cast<double>(q_dims[3])));
-    ValueId scores = scaled_product(q.id, at_.transpose(repeat(k.id, q_dims[1]), {0, 1, 3, 2}), scale);
+    ValueId scores = scaled_product(q.id, k.id, scale);
     if (const double cap = node.attribute<double>("softcap", 0); cap > 0) {
       scores = at_.emit({"Tanh"}, {at_.multiply(scores, at_.scalar(type, 1 / cap), pairs)}, type, pairs);
       scores = at_.multiply(scores, at_.scalar(type, cap), pairs);
