@@ -285,6 +285,8 @@ class MemoryProfiler {
   }
 
   void list_layers() {
+    result_.layers.reserve(static_cast<std::size_t>(std::count_if(
+        layer_bytes_.begin(), layer_bytes_.end(), [](const MemoryBytes& bytes) { return total(bytes) > 0; })));
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
       if (const Node& node = graph_->nodes[i]; total(layer_bytes_[i]) > 0)
         result_.layers.push_back({.node = node.name, .op_type = node.op_type, .bytes = layer_bytes_[i]});
