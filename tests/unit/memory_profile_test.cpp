@@ -236,6 +236,19 @@ TEST_CASE("a constant that is read whole and transposed is in memory once") {
   CHECK(make_memory_profile(build.graph()).of(Category::weights) == 4 * 100 * 8);
 }
 
+TEST_CASE("of a constant from which a part is cut, the part is in memory") {
+  GraphBuilder build;
+  const auto x = build.input({1, 4, 8});
+  const auto positions = build.weight({100, 8});
+  const auto part = build.node("Slice", {positions, build.ints({0}), build.ints({4})}, {4, 8});
+  Graph& graph = build.graph();
+  graph.constant_nodes.push_back(graph.nodes.back());
+  graph.nodes.pop_back();
+  graph.values[part].constant = true;
+  build.output(build.map("Add", {x, part}));
+  CHECK(make_memory_profile(build.graph()).of(Category::weights) == 4 * 4 * 8);
+}
+
 TEST_CASE("the causal mask of Attention takes no memory, and eager mode keeps what PyTorch's attention saves") {
   GraphBuilder build("model", 23);
   const std::vector<std::int64_t> dims{1, 2, 256, 8};  // 2 heads of 256 tokens

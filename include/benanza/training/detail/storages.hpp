@@ -30,6 +30,7 @@ class Storages {
     for (const auto* nodes : {&graph.constant_nodes, &graph.nodes})
       for (const Node& node : *nodes) {
         if (!node.has_input(0) || !(reads_through(node, graph) || (selects && is_selection(node, graph)))) continue;
+        if (nodes == &graph.constant_nodes && facts_of(node).moves == Moves::selection) continue;  // made before a run
         for (const auto& output : node.outputs)
           if (output && (is_view(node) || !is_result[*output])) of_[*output] = of_[*node.inputs[0]];
       }
