@@ -102,9 +102,9 @@ class DistinctBytes {
 }
 
 /// Bytes of input `i` that a layer touches. This is all of it, unless its operator reads only a part of its first
-/// operand (Gather, Slice, strides), of the keys and values that it attends to, or of a table of angles. It is nothing
-/// of weights that are only written, or if no read is certain (EyeLike needs only a shape; a tensor of unknown size may
-/// be empty; data may choose).
+/// operand (Gather, Slice, strides), of the keys and values that it attends to, or of a table of angles. It is 0
+/// for weights that are only written, and if the layer may read nothing (EyeLike needs only a shape; a tensor of
+/// unknown size may be empty; data may choose).
 [[nodiscard]] inline Bytes touched_input(const LayerTensor& tensor, const SharedLayer& shared, std::size_t i) {
   const Layer& layer = shared;
   const Operands& all = operands(shared);

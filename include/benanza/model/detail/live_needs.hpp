@@ -19,6 +19,7 @@
 #include <benanza/model/detail/live_rotary.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 #include <benanza/model/detail/live_samples.hpp>
+#include <benanza/model/detail/live_tables.hpp>
 #include <benanza/model/detail/live_windows.hpp>
 #include <benanza/model/detail/moved_copies.hpp>
 #include <benanza/operators/lookup.hpp>
@@ -290,8 +291,8 @@ struct Needs {
     for (std::size_t j = 0; rule && j < outputs.size(); ++j)
       // If not all of a box is needed, the elements of each axis are sufficient for products and element-wise layers.
       for (const auto& y : rule->follows || is_product ? outputs[j].boxes() : outputs[j].certain())
-        for (auto& box : rule->operand(k, j, y))  // of an operand whose rank the operator forbids, nothing is certain
-          if (box.size() == x.size()) region.add(std::move(box));
+        for (auto& box : rule->operand(k, j, y))
+          if (box.size() == x.size()) region.add(std::move(box));  // other ranks only occur in invalid models
     if (!rule) region = Region::whole(x);
     if (!at.known.empty() && is_left_out(at, k)) region = Region(x);
     if (const double read = k == 1 ? read_positions(at) : 1; read > 0 && read < 1)
