@@ -114,6 +114,24 @@ TEST_CASE("the layer of an optimizer in mixed precision writes 16-bit weights an
   CHECK(step->written.value == weights * (2 + 3 * 4));
 }
 
+TEST_CASE("weights of two types are updated by one call for each type") {
+  GraphBuilder build;
+  const auto x = build.input({4, 8}, DataType::f16);
+  const auto a = build.node("MatMul", {x, build.weight({8, 16}, DataType::f16)}, {4, 16}, {}, DataType::f16);
+  const auto wide = build.node("Cast", {a}, {4, 16}, {{"to", std::int64_t{1}}});
+  build.output(build.node("Mul", {wide, build.weight({16})}, {4, 16}));
+  for (const Precision precision : {Precision::f32, Precision::mixed_bf16}) {
+    const TrainingGraph at = derive_training(
+        build.graph(), {.optimizer = Optimizer::adam, .precision = precision, .loss = TrainingLoss::mse});
+    double written = 0;
+    for (const Occurrence& each : make_layer_graph(at.graph).layers)
+      if (std::holds_alternative<op::OptimizerStep>(*each.layer)) written += each.written.value;
+      else CHECK_FALSE(std::holds_alternative<op::Opaque>(*each.layer));
+    // Adam writes a weight and two moments. Mixed precision turns f32 into bf16 and keeps 12 bytes beside each weight.
+    CHECK(written == (precision == Precision::f32 ? 128 * 3 * 2 + 16 * 3 * 4 : (128 + 16) * (2 + 12)));
+  }
+}
+
 TEST_CASE("recomputation keeps less and computes more, forward at most once again") {
   const TrainingGraph whole = iteration("resnet50");
   const TrainingGraph parts = iteration("resnet50", {.recompute_every = 8});

@@ -216,16 +216,32 @@ class TrainingBuilder {
     return value.origins.empty() ? value.elements() : std::min(stored, value.elements());
   }
 
-  /// One call for all parameters, as in modern optimizers: weights, gradients and states are read, weights and states
-  /// are written. Each result has the name of the tensor that it replaces, followed by `/updated`.
+  /// One call for all parameters of a type, as in modern optimizers: weights, gradients and states are read, weights
+  /// and states are written. Each result has the name of the tensor that it replaces, followed by `/updated`.
   void add_update(training::GradientBuilder& at) {
     Graph& graph = result_.graph;
     at.enter("optimizer");
+    graph.outputs = {result_.loss};
+    graph.output_names = {graph.value(result_.loss).name};
+    std::vector<DataType> types;
+    for (const Parameter& one : result_.parameters)
+      if (const DataType type = graph.value(one.value).type; std::find(types.begin(), types.end(), type) == types.end())
+        types.push_back(type);
+    for (const DataType type : types) add_step(type, at);
+    for (const Node& node : graph.nodes)
+      if (node.op_type == "BatchNormalization")
+        for (const std::size_t i : {std::size_t{1}, std::size_t{2}})  // running statistics: inputs 3 and 4
+          if (node.has_output(i)) leaves(*node.outputs[i], graph.value(*node.inputs.at(i + 2)).name);
+  }
+
+  void add_step(DataType weights, training::GradientBuilder& at) {
+    Graph& graph = result_.graph;
     std::vector<std::optional<ValueId>> inputs;
     std::vector<std::pair<DataType, std::vector<std::int64_t>>> outputs;
     std::vector<std::string> replaced;
     for (const Parameter& one : result_.parameters) {
       const Value value = graph.value(one.value);
+      if (value.type != weights) continue;
       inputs.insert(inputs.end(), {one.value, one.gradient});
       outputs.emplace_back(value.type, value.dims);
       replaced.push_back(one.name);
@@ -243,17 +259,12 @@ class TrainingBuilder {
     const auto name = enum_names(Optimizer{})[static_cast<std::size_t>(options_.optimizer)];
     const auto updated =
         at.emit_all(training::gradient_op("OptimizerStep"), inputs, outputs, {{"optimizer", std::string(name)}});
-    graph.outputs = {result_.loss};
-    graph.output_names = {graph.value(result_.loss).name};
-    const auto leaves = [&](ValueId id, const std::string& name_of_replaced) {
-      graph.outputs.push_back(id);
-      graph.output_names.push_back(name_of_replaced + "/updated");
-    };
     for (std::size_t i = 0; i < updated.size(); ++i) leaves(updated[i], replaced[i]);
-    for (const Node& node : graph.nodes)
-      if (node.op_type == "BatchNormalization")
-        for (const std::size_t i : {std::size_t{1}, std::size_t{2}})  // running statistics: inputs 3 and 4
-          if (node.has_output(i)) leaves(*node.outputs[i], graph.value(*node.inputs.at(i + 2)).name);
+  }
+
+  void leaves(ValueId id, const std::string& name_of_replaced) {
+    result_.graph.outputs.push_back(id);
+    result_.graph.output_names.push_back(name_of_replaced + "/updated");
   }
 
   TrainingOptions options_;
