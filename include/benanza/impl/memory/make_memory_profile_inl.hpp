@@ -59,8 +59,8 @@ class MemoryProfiler {
     add_bodies();
     add_workspace();
     add_up();
-    lives_ = {};  // a profile of many nodes is as large as what it is made from
-    layer_of_ = {};
+    lives_ = std::vector<Life>();  // a profile of many nodes is as large as what it is made from
+    layer_of_.clear();
     list_layers();
     return std::move(result_);
   }
@@ -285,13 +285,15 @@ class MemoryProfiler {
   }
 
   void list_layers() {
-    result_.layers.reserve(static_cast<std::size_t>(std::count_if(
-        layer_bytes_.begin(), layer_bytes_.end(), [](const MemoryBytes& bytes) { return total(bytes) > 0; })));
-    for (std::size_t i = 0; i < graph_->nodes.size(); ++i)
-      if (const Node& node = graph_->nodes[i]; total(layer_bytes_[i]) > 0)
-        result_.layers.push_back({.node = node.name, .op_type = node.op_type, .bytes = layer_bytes_[i]});
-    std::stable_sort(result_.layers.begin(), result_.layers.end(),
-                     [](const auto& a, const auto& b) { return total(a.bytes) > total(b.bytes); });
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < layer_bytes_.size(); ++i)
+      if (total(layer_bytes_[i]) > 0) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return total(layer_bytes_[a]) > total(layer_bytes_[b]); });
+    result_.layers.reserve(order.size());
+    for (const std::size_t i : order)
+      result_.layers.push_back(
+          {.node = graph_->nodes[i].name, .op_type = graph_->nodes[i].op_type, .bytes = layer_bytes_[i]});
   }
 
   const TrainingGraph* iteration_;
