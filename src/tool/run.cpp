@@ -236,7 +236,7 @@ void add_run(CLI::App& app, int& exit_code) {
   command
       ->add_option("--seed", options->seed, "seed of random inputs (default: 2020); inputs without a file are random")
       ->type_name("N")
-      ->check(number_from_zero());
+      ->check(whole_number_from_zero());
   command->add_flag("--allow-nan", options->allow_nan, "accepts files of inputs that hold NaNs");
   command->add_option("--backend", options->backends, "runs layers by these only (default: all of the processor)")
       ->type_name("NAME,...")

@@ -2,12 +2,13 @@
 #include "run_inputs.hpp"
 
 #include "execution/npy.hpp"
+#include "validators.hpp"
 #include <benanza/error.hpp>
 #include <benanza/execution/random_tensor.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <string_view>
 
 namespace benanza::tool {
 
@@ -76,11 +77,9 @@ std::map<std::string, Tensor> read_inputs(const std::map<std::string, std::files
 std::optional<std::uint64_t> weight_seed(const std::string& text) {
   constexpr std::string_view prefix = "random:";
   if (text.empty()) return std::nullopt;
-  std::uint64_t seed = 0;
-  const char* const end = text.data() + text.size();
-  if (!text.starts_with(prefix) || text.size() == prefix.size() ||
-      std::from_chars(text.data() + prefix.size(), end, seed).ptr != end)
-    throw UsageError("--weights: '" + text + "', expected random:SEED with a whole number");
+  const auto seed =
+      text.starts_with(prefix) ? whole_number(std::string_view(text).substr(prefix.size())) : std::nullopt;
+  if (!seed) throw UsageError("--weights: '" + text + "', expected random:SEED with a whole number");
   return seed;
 }
 

@@ -287,7 +287,8 @@ void add_scale(CLI::App& app, int& exit_code) {
       ->type_name("118ms,124ms");
   command
       ->add_option("--phases", options->phases,
-                   "what forward, backward and the optimizer take: the layers' times are scaled to it, phase by phase")
+                   "what forward, backward and the optimizer take: the layers' times are scaled to it, phase by phase; "
+                   "with --iteration, they give the ratios of the phases")
       ->type_name("40ms,75ms,3ms");
   command
       ->add_option("--overhead", options->overhead,

@@ -4,8 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 namespace benanza::tool {
 
@@ -25,6 +30,21 @@ inline CLI::Validator positive_number() {
 }
 inline CLI::Validator number_from_zero() {
   return number_that([](double value) { return value >= 0; }, "0 or a number above it");
+}
+
+/// The number that the whole text is: decimal digits, below 2^64.
+inline std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+inline CLI::Validator whole_number_from_zero() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return whole_number(text) ? std::string() : "'" + text + "', expected a whole number from 0 to 2^64 - 1";
+      },
+      "");
 }
 
 }  // namespace benanza::tool

@@ -300,6 +300,9 @@ class Cli(unittest.TestCase):
         self.fails(2, ["one model at one size"], "run", MNIST, "--batch", "1,2")
         self.fails(2, ["--threads 100000", "processors"], "run", MNIST, "--weights", "random:1", "--threads", "100000")
         self.fails(2, ["--seed"], "run", MNIST, "--weights", "random:1", "--seed", "-1")
+        for number in ("18446744073709551616", "1.5", "1x"):  # the first is 2^64
+            self.fails(2, ["--seed", number], "run", MNIST, "--weights", "random:1", "--seed", number)
+            self.fails(2, ["--weights", number], "run", MNIST, "--weights", f"random:{number}")
         # 8 bytes where four floats have 16.
         (self.at / "w.data").write_bytes(bytes(8))
         stored = wire(5, wire(1, 4) + wire(2, F32) + wire(8, "w") + wire(13, wire(1, "location") + wire(2, "w.data")) + wire(14, 1))
