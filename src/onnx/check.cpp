@@ -109,9 +109,9 @@ void sort_nodes(onnx::GraphProto& graph) {
   graph.mutable_node()->Swap(&sorted);
 }
 
-/// Finds nodes of ONNX's domain that its operator set does not have and for which there is a rule here. ONNX Runtime's
-/// optimisations write LayerNormalization into files of any operator set, its training graphs have MaxPoolGrad in
-/// ONNX's domain, and old exporters wrote operators that have been removed.
+/// Finds nodes of ONNX's domain that its operator set does not have, or that are deprecated in it, and for which there
+/// is a rule here. ONNX Runtime's optimisations write LayerNormalization into files of any operator set, its training
+/// graphs have MaxPoolGrad in ONNX's domain, and old exporters wrote operators that have been removed.
 class AddedNodes {
  public:
   explicit AddedNodes(int opset) : opset_(opset) {}
@@ -128,7 +128,8 @@ class AddedNodes {
     const auto [known, is_new] = known_.try_emplace(type, false);
     if (is_new) {
       const OperatorFacts& facts = facts_of("", type);
-      known->second = onnx::OpSchemaRegistry::Schema(type, opset_, "") == nullptr &&
+      const auto* schema = onnx::OpSchemaRegistry::Schema(type, opset_, "");
+      known->second = (schema == nullptr || schema->Deprecated()) &&
                       (function_of(facts.absent_shape) != nullptr || function_of(facts.shape) != nullptr);
     }
     return known->second;
@@ -136,6 +137,16 @@ class AddedNodes {
   int opset_;
   std::unordered_map<std::string_view, bool> known_{};  // types, of which a model has few
 };
+
+/// Sorts the axes of Squeeze, up to operator set 10: the library's shape inference skips those out of order.
+void sort_squeezed_axes(onnx::GraphProto& graph) {
+  for (auto& node : *graph.mutable_node()) {
+    for_each_body(node, sort_squeezed_axes);
+    if (node.op_type() != "Squeeze") continue;
+    for (auto& attribute : *node.mutable_attribute())
+      if (attribute.name() == "axes") std::sort(attribute.mutable_ints()->begin(), attribute.mutable_ints()->end());
+  }
+}
 
 /// The checker ignores domains other than ONNX's.
 constexpr const char* other_domain = "benanza";
@@ -146,8 +157,10 @@ void check_with_formalities(onnx::ModelProto& model) {
   auto& graph = *model.mutable_graph();
   std::vector<onnx::NodeProto*> added;
   for (const auto& import : model.opset_import())
-    if (import.domain().empty() || import.domain() == "ai.onnx")
+    if (import.domain().empty() || import.domain() == "ai.onnx") {
       AddedNodes(static_cast<int>(import.version())).find(graph, added);
+      if (import.version() <= 10) sort_squeezed_axes(graph);
+    }
   for (auto* node : added) node->set_domain(other_domain);
   auto& import = *model.add_opset_import();
   import.set_domain(other_domain);

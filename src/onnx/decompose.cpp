@@ -107,6 +107,7 @@ void decompose(Graph& graph, bool executable) {
     const bool split = row != rows.end()
                            ? append_parts(graph, node, *row, nodes)
                            : append_ml_parts(graph, node, nodes) || append_nary_parts(graph, node, nodes) ||
+                                 append_normalization_parts(graph, node, nodes) ||
                                  append_einsum_parts(graph, node, nodes, executable) ||
                                  append_expert_parts(graph, node, nodes, executable) ||
                                  append_training_parts(graph, node, nodes);

@@ -25,13 +25,18 @@ bool append_einsum_parts(Graph& graph, const Node& node, std::vector<Node>& node
 /// Min of tensors of several shapes. Returns false and appends nothing for other nodes.
 bool append_nary_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
 
+/// Appends an InstanceNormalization between reshapes that computes the same as a GroupNormalization with one scale for
+/// each group. Returns false and appends nothing for other nodes.
+bool append_normalization_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
+
 /// Appends the training nodes that compute the same as a node of ONNX Runtime's training graphs. Returns false and
 /// appends nothing if there are none.
 bool append_training_parts(Graph& graph, const Node& node, std::vector<Node>& nodes);
 
 /// Replaces com.microsoft's Attention and QAttention by products and attention on their results, operators of
-/// ai.onnx.ml by ONNX's own, ONNX's functions of several tensors by functions of two, and ONNX Runtime's gradients by
-/// those of this project. All other nodes stay unchanged. Does not change bodies of control flow.
+/// ai.onnx.ml by ONNX's own, ONNX's functions of several tensors by functions of two, group norms with a scale for each
+/// group by instance norms, and ONNX Runtime's gradients by those of this project. All other nodes stay unchanged. Does
+/// not change bodies of control flow.
 void decompose(Graph& graph, bool executable);
 
 }  // namespace benanza::importer

@@ -173,4 +173,18 @@ TEST_CASE("A machine that votes in pairs of classes stays one node", "[onnx]") {
             "'votes' (ai.onnx.ml.SVMClassifier): known by bytes alone, the arithmetic is not counted"});
 }
 
+TEST_CASE("A group norm with a scale for each group is an instance norm over groups", "[onnx]") {
+  // Operator set 20: four channels in two groups.
+  CHECK(parts(R"(g (float[2,4,3] x, float[2] scale, float[2] bias) => (float[2,4,3] y)
+                 { [norm] y = GroupNormalization <num_groups = 2> (x, scale, bias) })")[0]
+            .second == "GroupNorm/f32/x=2x2x6/groups=2");
+}
+
+TEST_CASE("Squeeze removes axes that are not in order, before operator set 11", "[onnx]") {
+  const Graph graph = testing::import_model(
+      testing::parse_model(R"(g (float[1,3,4,1] x) => (float y) { y = Squeeze <axes = [3, 0]> (x) })",
+                           R"(<ir_version: 4, opset_import: ["" : 9]>)"));
+  CHECK(graph.value(graph.outputs[0]).dims == std::vector<std::int64_t>{3, 4});
+}
+
 }  // namespace

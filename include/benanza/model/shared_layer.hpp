@@ -20,9 +20,8 @@ class SharedLayer {
  public:
   SharedLayer() : SharedLayer(none()) {}
   template <class Op>
-  requires(!std::same_as<std::remove_cvref_t<Op>, SharedLayer> && std::constructible_from<Layer, Op>)
-      SharedLayer(Op&& layer)
-      : known_(know(Layer(std::forward<Op>(layer)))) {}
+  requires(!std::same_as<Op, SharedLayer> && std::constructible_from<Layer, Op>) SharedLayer(Op layer)
+      : known_(know(Layer(std::move(layer)))) {}
 
   operator const Layer&() const& { return known_->layer; }
   operator const Layer&() const&& = delete;  // would dangle
