@@ -23,8 +23,6 @@ using namespace format;
 
 namespace {
 
-using namespace report;
-
 constexpr const char* red = "\"#c73e3a\", penwidth=2.5";
 constexpr const char* gray = "\"#8593a3\"";
 

@@ -17,8 +17,6 @@ using namespace format;
 
 namespace {
 
-using namespace report;
-
 std::string fill_of(const GapGroup* group, Seconds most) {
   if (!group) return "0 0 0.93";
   const double share = most.value > 0 ? std::sqrt(std::min(1.0, std::fabs(group->excess().value) / most.value)) : 0;

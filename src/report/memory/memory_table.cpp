@@ -27,8 +27,6 @@ using namespace format;
 
 namespace {
 
-using namespace report;
-
 constexpr std::size_t layers_that_matter = 8;
 
 std::string bytes_text(double bytes) { return scaled(bytes) + "B"; }

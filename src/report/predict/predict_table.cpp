@@ -32,8 +32,6 @@ using namespace format;
 
 namespace {
 
-using namespace report;
-
 constexpr std::size_t layers_that_decide = 5;
 
 std::string_view method_text(PredictionMethod method) { return enum_names(method)[static_cast<std::size_t>(method)]; }

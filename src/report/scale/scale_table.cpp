@@ -26,8 +26,6 @@ using namespace format;
 
 namespace {
 
-using namespace report;
-
 constexpr std::size_t gradients_that_matter = 5;
 constexpr std::size_t bandwidths_in_a_line = 3;
 

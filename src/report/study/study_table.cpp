@@ -35,8 +35,6 @@ using namespace format;
 
 namespace {
 
-using namespace report;
-
 constexpr std::size_t most_rows = 24, most_notes = 4;
 
 std::string count_of(std::size_t count, const char* word) {
