@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard.hpp"
 
+#include "rules.hpp"
+#include "size_check.hpp"
 #include <benanza/error.hpp>
 
 #include <algorithm>
@@ -29,12 +31,16 @@ constexpr std::array limits{
     Limit{"axes", -highest_rank, highest_rank},
     Limit{"axis", -highest_rank, highest_rank},
     Limit{"batch_dims", 0, highest_rank},
+    Limit{"bits", 1, 64},
+    Limit{"block_size", 0},
     Limit{"blocksize", 1},
+    Limit{"ceil_mode", 0, 1},
     Limit{"dilations", 1},
     Limit{"group", 1},
     Limit{"hidden_size", 1},
     Limit{"kernel_shape", 1},
     Limit{"kv_num_heads", 1},
+    Limit{"layout", 0, 1},
     Limit{"num_groups", 1},
     Limit{"num_heads", 1},
     Limit{"num_outputs", 1, most_outputs},
@@ -117,6 +123,39 @@ void check_setting(InputRole role, std::size_t i, std::span<const Value* const> 
                      std::to_string(highest_rank));
 }
 
+/// The library's rule accepts a kernel shape that is not that of the filter.
+void check_kernel_shape(const Node& node, std::span<const Value* const> inputs) {
+  const auto kernel = node.attribute<std::vector<std::int64_t>>("kernel_shape", {});
+  if (kernel.empty() || inputs.size() < 2 || inputs[1] == nullptr || inputs[1]->data_dependent) return;
+  const auto& w = inputs[1]->dims;
+  if (w.size() < 2 || !std::equal(w.begin() + 2, w.end(), kernel.begin(), kernel.end()))
+    throw InputError("attribute 'kernel_shape' is " + shape_text(kernel) + ", its filter has shape " + shape_text(w));
+}
+
+/// Padding is by attribute 'pads', unless the node says how to find it.
+void check_auto_pad(const Node& node) {
+  constexpr std::array<std::string_view, 5> known{"", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"};
+  const std::string given = node.attribute<std::string>("auto_pad", "");
+  if (std::find(known.begin(), known.end(), given) == known.end())
+    throw InputError("attribute 'auto_pad' is '" + given + "', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+}
+
+/// A scale may have any shape that can be broadcast to x.
+void check_scale(std::span<const Value* const> inputs) {
+  if (inputs[0] == nullptr || inputs[0]->data_dependent) return;
+  const auto& x = inputs[0]->dims;
+  for (std::size_t i = 1; i < std::min(inputs.size(), std::size_t{3}); ++i) {
+    if (inputs[i] == nullptr || inputs[i]->data_dependent) continue;
+    const auto& scale = inputs[i]->dims;
+    const bool fits = scale.size() <= x.size() &&
+                      std::equal(scale.rbegin(), scale.rend(), x.rbegin(),
+                                 [](std::int64_t one, std::int64_t whole) { return one == 1 || one == whole; });
+    if (!fits)
+      throw InputError("input " + std::to_string(i) + " has shape " + shape_text(scale) +
+                       ", which cannot be broadcast to " + shape_text(x));
+  }
+}
+
 /// The library's rule accepts a filter whose channels are not those of x.
 void check_channels(const Node& node, std::span<const Value* const> inputs) {
   if (inputs.size() < 2 || inputs[0] == nullptr || inputs[1] == nullptr || inputs[0]->data_dependent) return;
@@ -146,10 +185,14 @@ void guard_node(const Node& node, const OperatorFacts& facts, std::span<const Va
     if (const auto* many = std::get_if<std::vector<std::int64_t>>(&value))
       for (const auto number : *many) check(what, number, limit->least, limit->most);
   }
+  if (!facts.sizes.empty()) SizeCheck(node, inputs).check(facts.sizes);
   if (!node.domain.empty()) return;  // an operator of the same name elsewhere has other inputs
   if (node.op_type == "Einsum") check_equation(node);
   if (node.op_type == "Range") check_range(inputs);
   if (node.op_type == "Conv") check_channels(node, inputs);
+  if (node.op_type == "Conv" || node.op_type == "ConvTranspose") check_kernel_shape(node, inputs);
+  if (node.op_type == "LayerNormalization" || node.op_type == "RMSNormalization") check_scale(inputs);
+  if (node.attributes.contains("auto_pad")) check_auto_pad(node);
   if (node.op_type == "Transpose") check_permutation(node, inputs);
   if (node.op_type == "Split" && node.attributes.contains("num_outputs"))  // a rule reads a size for each output
     check("attribute 'num_outputs'", node.attribute<std::int64_t>("num_outputs", 1), static_cast<std::int64_t>(outputs),

@@ -85,7 +85,15 @@ TypedShape with_columns(const RuleArguments& a, const char* key) {
   return {a.in(0).type, dims};
 }
 
-RuleResult packed_weights(const RuleArguments& a) { return {with_columns(a, "N")}; }
+// A, B [N, blocks, bytes of a block]
+RuleResult packed_weights(const RuleArguments& a) {
+  const Ints& b = a.in(1).dims;
+  const std::int64_t block_bits =
+      a.node.attribute<std::int64_t>("block_size", 0) * a.node.attribute<std::int64_t>("bits", 4);
+  if (b.size() == 3 && b[2] * 8 != block_bits)
+    throw InputError("weights of shape " + shape_text(b) + ", but a block has " + std::to_string(block_bits) + " bits");
+  return {with_columns(a, "N")};
+}
 
 // In the backward pass (transB = 0), the weights are K x N and A has N columns.
 RuleResult bnb4_weights(const RuleArguments& a) {

@@ -340,8 +340,8 @@ TEST_CASE("Positions and lengths of a frozen batch are repeated for another batc
   const Value& places = elements.value(*elements.nodes.back().inputs[1]);
   CHECK(places.literal->ints == std::vector<std::int64_t>{5, 3, 5, 3});
   const Graph lengths = import_text(
-      "g (float[1, 5, 8] x, float[1, 32, 8] w, float[1, 32, 8] r) => (float[5, 1, 1, 8] y) <int32[1] l = {5}> "
-      "{ t = Transpose <perm = [1, 0, 2]> (x) y = LSTM <hidden_size = 8> (t, w, r, , l) }",
+      "g (float[1, 5, 8] x) => (float[5, 1, 1, 8] y) <int32[1] l = {5}, int64[3] s = {1, 32, 8}> "
+      "{ w = ConstantOfShape (s) t = Transpose <perm = [1, 0, 2]> (x) y = LSTM <hidden_size = 8> (t, w, w, , l) }",
       {.batch = 4});
   CHECK(value_named(lengths, "y").dims == Dims{5, 1, 4, 8});
   const auto lstm =

@@ -371,6 +371,10 @@ struct OperatorFacts {
   Traits traits{};
   std::optional<double> neutral{};  ///< a second operand of this number leaves the first one unchanged
   std::array<InputRank, 4> ranks{};
+  /// The shapes of inputs, separated by commas, which the ONNX library does not compare. A letter is a size, the same
+  /// one wherever it stands; `4h` is four times that; `*` is any size; `...` at the end means any further axes; `=1`
+  /// has the shape of input 1. `h` is the attribute `hidden_size`, if it is given, and `d` the number of directions.
+  std::string_view sizes{};
   Demand demand{};
   Gradient gradient{};
   /// Only the first inputs have a gradient, as many as this: the others are settings, such as the type operand of
