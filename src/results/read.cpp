@@ -190,7 +190,7 @@ class Reader {
     const auto name = parse_row_name(fields_.name);
     if (!name || name->backend == machine_backend || fields_.run_type == "aggregate") return;
     Measurement m = named(*name);
-    m.threads = threads_of(name->algorithm).value_or(1);
+    m.threads = std::max(1, threads_of(name->algorithm).value_or(1));
     m.exclude(RowStatus::damaged, why);
     keep(std::move(m));
   } catch (const InputError&) {  // no signature of a layer
@@ -281,10 +281,10 @@ class Reader {
     const double scale = units_per_second(row.time_unit);
     std::string wrong = row.wrong;
     const std::optional<int> named = threads_of(name->algorithm), counted = whole<int>(row.threads, 1);
-    if (!counted) wrong = "threads is not a count";
+    if (!counted || named == 0) wrong = "threads is not a count";
     else if (named && *counted != 1 && *counted != *named)  // Google Benchmark's own value is 1
       wrong = "threads is " + std::to_string(*counted) + ", its name says " + std::to_string(*named);
-    const int threads = named.value_or(counted.value_or(1));
+    const int threads = std::max(1, named.value_or(counted.value_or(1)));
     if (name->backend == machine_backend) add_ceiling(row, *name, threads, scale, std::move(wrong));
     else add_measurement(row, *name, threads, scale, std::move(wrong));
   }
@@ -318,6 +318,8 @@ class Reader {
       return found.value_or(0);
     };
     Measurement m = named(name);
+    if (row.repetitions > 1 && wrong.empty() && row.real_time > 0 && !detail::is_possible({row.real_time / scale}))
+      wrong = "its time is not from " + std::string(detail::time_range);
     if (row.repetitions > 1 && !row.failed && !wrong.empty()) throw InputError(m.name() + ": " + wrong);
     if (row.repetitions > 1 && add_repetition(row, m.name(), scale)) return;
     m.threads = threads;
@@ -350,6 +352,9 @@ class Reader {
     if (wrong.empty() && !(p10.value > 0)) wrong = no_time;
     if (wrong.empty() && row.at_most_ns > 0 && row.at_least_ns > row.at_most_ns)
       wrong = "at_least_ns is above at_most_ns";
+    if (wrong.empty() && launch.value != 0 && !run_.machine.is_device()) wrong = "launch_ns is of a GPU alone";
+    if (wrong.empty() && row.status && *row.status != RowStatus::measured)
+      wrong = "its status says that it is not measured, but it has no error";
     if (std::isnan(launch.value)) wrong = "launch_ns is not a number";
     else if (wrong.empty() && (launch < Seconds{} || launch >= p10)) wrong = "launch_ns is not between 0 and the time";
     if (!wrong.empty()) {

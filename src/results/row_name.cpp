@@ -61,10 +61,9 @@ std::optional<int> threads_of(std::string_view algorithm) {
   const auto at = algorithm.rfind(key);
   if (at == std::string_view::npos) return std::nullopt;
   int threads = 0;
-  const auto text = algorithm.substr(at + key.size());
-  if (std::from_chars(text.data(), text.data() + text.size(), threads).ec != std::errc{} || threads < 1)
-    return std::nullopt;
-  return threads;
+  const auto text = algorithm.substr(at + key.size(), algorithm.find_first_of(",/", at) - at - key.size());
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  return error == std::errc{} && end == text.data() + text.size() && threads > 0 ? threads : 0;
 }
 
 }  // namespace benanza

@@ -21,7 +21,7 @@ struct RowName {
 
 /// Empty if it is not such a name. What Google Benchmark appends (`/iterations:1/manual_time`) is not a part of it.
 [[nodiscard]] std::optional<RowName> parse_row_name(std::string_view name);
-/// The value of the key `threads` of an algorithm.
+/// The value of the key `threads` of an algorithm; 0 if that is not a count.
 [[nodiscard]] std::optional<int> threads_of(std::string_view algorithm);
 
 }  // namespace benanza

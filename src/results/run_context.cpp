@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <optional>
 #include <utility>
 
 namespace benanza {
@@ -48,6 +52,45 @@ Integer number(std::string_view key, std::string_view value) {
 bool is_cache(std::string_view key) {
   return key.starts_with(cache_prefix) && key.ends_with(cache_suffix) &&
          key.size() > cache_prefix.size() + cache_suffix.size();
+}
+
+/// A date, or a date and a time, of ISO 8601, such that texts compare as the instants do: in UTC. A text without a zone
+/// stays as it is. Nothing for other texts.
+std::optional<std::string> in_utc(const std::string& text) {
+  using std::chrono::minutes;
+  int year = 0, hour = 0, minute = 0, second = 0, length = 0;
+  unsigned month = 0, day = 0;
+  if (std::sscanf(text.c_str(), "%4d-%2u-%2u%n", &year, &month, &day, &length) != 3) return std::nullopt;
+  const std::chrono::year_month_day parts{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+  if (!parts.ok()) return std::nullopt;
+  const char* rest = text.c_str() + length;
+  if (*rest == '\0') return text;
+  if ((*rest != 'T' && *rest != ' ') || std::sscanf(rest + 1, "%2d:%2d%n", &hour, &minute, &length) != 2)
+    return std::nullopt;
+  rest += 1 + length;
+  if (std::sscanf(rest, ":%2d%n", &second, &length) == 1) rest += length;
+  if (*rest == '.') rest += 1 + std::strspn(rest + 1, "0123456789");
+  const bool fits = hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second <= 60;
+  if (!fits) return std::nullopt;
+  if (*rest == '\0' || std::string_view(rest) == "Z") return text;
+  int hours_ahead = 0, minutes_ahead = 0;
+  const char sign = *rest;
+  if (sign != '+' && sign != '-') return std::nullopt;
+  if (std::sscanf(rest + 1, "%2d:%2d%n", &hours_ahead, &minutes_ahead, &length) != 2 &&
+      std::sscanf(rest + 1, "%2d%2d%n", &hours_ahead, &minutes_ahead, &length) != 2)
+    return std::nullopt;
+  if (rest[1 + length] != '\0') return std::nullopt;
+  const minutes ahead = (sign == '-' ? -1 : 1) * minutes(60 * hours_ahead + minutes_ahead);
+  if (ahead == minutes(0)) return text;
+  const minutes instant = std::chrono::sys_days(parts).time_since_epoch() + minutes(60 * hour + minute) - ahead;
+  const auto midnight = std::chrono::floor<std::chrono::days>(instant);
+  const std::chrono::year_month_day date_there{std::chrono::sys_days(midnight)};
+  const auto since = static_cast<int>((instant - midnight).count());
+  std::array<char, 64> made{};
+  std::snprintf(made.data(), made.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date_there.year()),
+                static_cast<unsigned>(date_there.month()), static_cast<unsigned>(date_there.day()), since / 60,
+                since % 60, second);
+  return std::string(made.data());
 }
 
 }  // namespace
@@ -92,8 +135,12 @@ void read_context(Run& run, std::string_view key, std::string_view value) {
   Machine& machine = run.machine;
   for (const auto& [name, member] : optional_facts)
     if (name == key) machine.*member = value;
-  if (key == date) run.started = value;
-  else if (key == tool) run.tool = value;
+  if (key == date) {
+    const std::optional<std::string> started = in_utc(std::string(value));
+    if (!started && !value.empty())
+      run.faults.push_back("the date '" + std::string(value) + "' is none of ISO 8601: the run counts as the oldest");
+    run.started = started.value_or("");
+  } else if (key == tool) run.tool = value;
   else if (key == version) run.signature_version = number<int>(key, value);
   else if (key == suite) run.name = value;
   else if (key == device) machine.device = value;

@@ -237,6 +237,7 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
   Run run = small_run();
   run.rows[0].algorithm = "jit:avx2";  // does not contain threads, so that the row's own count applies
   run.rows[0].threads = 3;
+  run.machine.driver = "580.95";  // of a GPU, whose rows may have a launch
   write_run(run, folder / "run.json");
   const std::string text = contents(folder / "run.json");
   const auto read_with = [&](const std::string& what, const std::string& with) {
@@ -291,6 +292,26 @@ TEST_CASE("a value that cannot be true costs its own row, with the reason, and n
   CHECK(sound.rows[0].measured());
   CHECK(sound.rows[0].device.value().launch.value == Approx(1e-6));
   CHECK(sound.faults.empty());
+}
+
+TEST_CASE(
+    "a row does not count if it has a launch without a GPU, an error without a message, or no number of threads") {
+  const Folder folder;
+  const Run run = small_run();
+  write_run(run, folder / "run.json");
+  const std::string text = contents(folder / "run.json"), samples = "\"samples\":12";
+  const auto fault = [&](const std::string& what, const std::string& with) {
+    const Run read = read_run(folder.write("x.json", replaced(text, what, with)));
+    REQUIRE(read.rows.size() == run.rows.size());
+    CHECK(read.rows[0].status == RowStatus::damaged);
+    REQUIRE(read.faults.size() == 1);
+    return read.faults[0];
+  };
+  CHECK_THAT(fault(samples, "\"launch_ns\":1000.0," + samples), Catch::Contains("launch_ns is of a GPU alone"));
+  CHECK_THAT(fault(samples, "\"status\":\"failed\"," + samples), Catch::Contains("it has no error"));
+  for (const std::string threads : {"99999999999", "0", "-1", "1x", "1.5"})
+    CHECK_THAT(fault(run.rows[0].name(), replaced(run.rows[0].name(), "threads=2", "threads=" + threads)),
+               Catch::Contains("threads is not a count"));
 }
 
 TEST_CASE("a row that no session can have written does not count, by the rule that db verify has") {
@@ -399,7 +420,17 @@ TEST_CASE("repetitions of one benchmark are samples of one row") {
   CHECK(read.rows[0].times->p10.value == Approx(12e-6));  // linear between the order statistics: 10 + 0.2 * (20 - 10)
   CHECK(read.rows[0].times->median.value == Approx(20e-6));
   CHECK(read.rows[0].times->p90.value == Approx(28e-6));
-  CHECK(read.rows[0].times->cv.value() == Approx(0.5));  // standard deviation 10 over 20
+  CHECK(read.rows[0].times->cv.value() == Approx(0.5));     // standard deviation 10 over 20
+  for (const std::string impossible : {"1e-10", "1e15"}) {  // microseconds: below 1 ps, 31.7 years
+    const Run damaged = read_run(folder.write(
+        "damaged.json", "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [" +
+                            repetition(0, "\"real_time\": 30") + ", " + repetition(1, "\"real_time\": " + impossible) +
+                            "]}"));
+    REQUIRE(damaged.rows.size() == 1);
+    CHECK(damaged.rows[0].times->min.value == Approx(30e-6));
+    REQUIRE(damaged.faults.size() == 1);
+    CHECK_THAT(damaged.faults[0], Catch::Contains("its time is not from 1 ps to 1 year"));
+  }
   const std::string failed = "\"error_occurred\": true, \"error_message\": \"no plan\", \"real_time\": 0.0";
   const Run refused = read_run(folder.write(
       "refused.json", "{\"context\": {\"signature_version\": \"1\", \"machine/cores\": \"2\"}, \"benchmarks\": [" +
@@ -414,6 +445,26 @@ TEST_CASE("repetitions of one benchmark are samples of one row") {
   REQUIRE(once.rows.size() == 1);
   CHECK(once.rows[0].samples == 1);
   CHECK(once.rows[0].times->p90.value == Approx(30e-6));
+}
+
+TEST_CASE("a date in another zone is read in UTC, and a text that is no date says so") {
+  const Folder folder;
+  const auto read_with = [&](const std::string& date) {
+    return read_run(folder.write("run.json", "{\"context\": {\"date\": \"" + date +
+                                                 "\", \"signature_version\": \"1\", \"machine/cores\": \"2\"}, " +
+                                                 "\"benchmarks\": []}"));
+  };
+  CHECK(read_with("2026-01-01T23:00:07+09:00").started == "2026-01-01T14:00:07Z");
+  CHECK(read_with("2025-12-31T20:30:00-05:30").started == "2026-01-01T02:00:00Z");
+  for (const std::string same : {"2026-01-01T23:00:07Z", "2026-01-01T23:00:07+00:00", "2026-01-01", ""}) {
+    CHECK(read_with(same).started == same);
+    CHECK(read_with(same).faults.empty());
+  }
+  for (const std::string wrong : {"yesterday", "2026-13-01", "2026-01-01T25:00:00Z", "2026-01-01T23:00:07 CET"}) {
+    CHECK(read_with(wrong).started.empty());
+    REQUIRE(read_with(wrong).faults.size() == 1);
+    CHECK_THAT(read_with(wrong).faults[0], Catch::Contains("'" + wrong + "'"));
+  }
 }
 
 TEST_CASE("a ceiling with a value that cannot be true does not count") {
