@@ -124,6 +124,14 @@ int run(const DbDiffCommand& options) {
     terminal::say("--fail-on " + name + ": a " + (report.diff.models.empty() ? "layer" : "model") + " is");
     return assertion_failed;
   }
+  const auto is_there = [&](std::string_view name) {
+    const auto found = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    return name != "unknown" && report.diff.has(static_cast<Verdict>(found));
+  };
+  if (!options.fail_on.empty() && std::none_of(names.begin(), names.end(), is_there)) {
+    terminal::say("--fail-on: nothing can be compared, all verdicts are unknown");
+    return assertion_failed;
+  }
   return done;
 }
 
