@@ -2,10 +2,13 @@
 #include "program.hpp"
 
 #include "literal_tensor.hpp"
+#include <benanza/error.hpp>
 #include <benanza/operators/lookup.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 namespace benanza::execution {
@@ -18,6 +21,15 @@ constexpr std::int64_t known_elements = 1024;
 /// Nodes that give other numbers in each run.
 void refuse_random(const Node& node) {
   if (facts_of(node).is(Trait::random)) throw NotExecutable(node, "random numbers");
+}
+
+/// A library that is called with sizes beyond the memory may crash before anything is allocated.
+void refuse_too_large(const Value& value) {
+  static const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (value.bytes() > memory)
+    throw InputError("tensor '" + value.name + "' takes " + std::to_string(std::llround(value.bytes() / 1e9)) +
+                     " GB, more than the memory of this machine");
 }
 
 }  // namespace
@@ -37,6 +49,7 @@ Program::Program(Graph& graph, Weights& weights, Resources& resources)
   for (const auto& capture : graph.captures) is_captured[capture.first] = true;
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     const Value& value = graph.values[id];
+    refuse_too_large(value);
     if (!value.constant || is_captured[id]) continue;
     if (value.literal) constants_[id] = to_tensor(value.type, value.dims, *value.literal);
     else if (value.stored) constants_[id] = weights.read(value);
