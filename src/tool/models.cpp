@@ -74,7 +74,7 @@ Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file, bool again
   if (model.shapes) model.shapes->check_names(model.file, graph);
   if (model.what_if) graph = retype(std::move(graph), *model.what_if);
   if (!model.training) return graph;
-  TrainingGraph iteration = derive_training(std::move(graph), *model.training);
+  TrainingGraph iteration = naming(model.file, [&] { return derive_training(std::move(graph), *model.training); });
   return model.point.executable ? with_numbers(std::move(iteration)) : std::move(iteration.graph);
 }
 

@@ -14,10 +14,17 @@
 
 namespace benanza::tool {
 
+/// CLI11 reads a number with a 0 in front as octal, which nobody means. What is wrong with such a text, or nothing.
+inline std::string octal_fault(const std::string& text) {
+  const bool is_octal = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+  return is_octal ? "'" + text + "', expected a number without a 0 in front" : "";
+}
+
 template <class Accept>
 CLI::Validator number_that(Accept accept, const std::string& expected) {
   return CLI::Validator(
       [accept, expected](std::string& text) {
+        if (std::string fault = octal_fault(text); !fault.empty()) return fault;
         double value = 0;
         const bool fits = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && accept(value);
         return fits ? std::string() : "'" + text + "', expected " + expected;
@@ -42,6 +49,7 @@ inline std::optional<std::uint64_t> whole_number(std::string_view text) {
 inline CLI::Validator whole_number_from_zero() {
   return CLI::Validator(
       [](std::string& text) {
+        if (std::string fault = octal_fault(text); !fault.empty()) return fault;
         return whole_number(text) ? std::string() : "'" + text + "', expected a whole number from 0 to 2^64 - 1";
       },
       "");

@@ -303,6 +303,8 @@ class Cli(unittest.TestCase):
         for number in ("18446744073709551616", "1.5", "1x"):  # the first is 2^64
             self.fails(2, ["--seed", number], "run", MNIST, "--weights", "random:1", "--seed", number)
             self.fails(2, ["--weights", number], "run", MNIST, "--weights", f"random:{number}")
+        for option in ("--seed", "--threads", "--batch"):
+            self.fails(2, [option, "'010', expected a number without a 0 in front"], "run", MNIST, option, "010")
         # 8 bytes where four floats have 16.
         (self.at / "w.data").write_bytes(bytes(8))
         stored = wire(5, wire(1, 4) + wire(2, F32) + wire(8, "w") + wire(13, wire(1, "location") + wire(2, "w.data")) + wire(14, 1))
