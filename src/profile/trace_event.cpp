@@ -10,26 +10,37 @@
 
 namespace benanza::profile {
 
-std::optional<std::int64_t> nanoseconds_of_microseconds(std::string_view text) {
+namespace {
+
+constexpr std::int64_t most_microseconds = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
+
+/// The same for an integer with up to three decimals, exactly; empty for any other text.
+std::optional<std::int64_t> exact_nanoseconds(std::string_view text) {
   std::int64_t whole = 0;
   const char* const end = text.data() + text.size();
   const auto integer = std::from_chars(text.data(), end, whole);
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
-  if (integer.ec != std::errc{} || whole > most || whole < -most) return std::nullopt;
+  if (integer.ec != std::errc{} || whole > most_microseconds || whole < -most_microseconds) return std::nullopt;
   if (integer.ptr == end) return whole * 1000;
-  if (*integer.ptr == '.' && end - integer.ptr <= 4) {  // up to three digits: exact
-    std::int64_t fraction = 0;
-    int digits = 0;
-    for (const char* at = integer.ptr + 1; at != end; ++at, ++digits) {
-      if (*at < '0' || *at > '9') return std::nullopt;
-      fraction = 10 * fraction + (*at - '0');
-    }
-    for (; digits < 3; ++digits) fraction *= 10;
-    return text.front() == '-' ? whole * 1000 - fraction : whole * 1000 + fraction;
+  if (*integer.ptr != '.' || end - integer.ptr > 4) return std::nullopt;
+  std::int64_t fraction = 0;
+  int digits = 0;
+  for (const char* at = integer.ptr + 1; at != end; ++at, ++digits) {
+    if (*at < '0' || *at > '9') return std::nullopt;  // an exponent
+    fraction = 10 * fraction + (*at - '0');
   }
+  for (; digits < 3; ++digits) fraction *= 10;
+  return text.front() == '-' ? whole * 1000 - fraction : whole * 1000 + fraction;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> nanoseconds_of_microseconds(std::string_view text) {
+  if (const auto exact = exact_nanoseconds(text)) return exact;
+  const char* const end = text.data() + text.size();
   double value = 0;
   const auto real = std::from_chars(text.data(), end, value);
-  if (real.ec != std::errc{} || real.ptr != end || !(std::abs(value) < static_cast<double>(most))) return std::nullopt;
+  if (real.ec != std::errc{} || real.ptr != end || !(std::abs(value) < static_cast<double>(most_microseconds)))
+    return std::nullopt;
   return static_cast<std::int64_t>(std::llround(value * 1000));
 }
 

@@ -164,6 +164,14 @@ TEST_CASE("microseconds become nanoseconds exactly") {
   CHECK(nanoseconds_of_microseconds("-3.001") == -3'001);
   CHECK(nanoseconds_of_microseconds("1.23456") == 1'235);
   CHECK(nanoseconds_of_microseconds("1e3") == 1'000'000);
+  // Exponents behind up to three characters of a fraction (RFC 8259), and integers of more digits than 64 bits hold.
+  CHECK(nanoseconds_of_microseconds("4.1e1") == 41'000);
+  CHECK(nanoseconds_of_microseconds("1.5E2") == 150'000);
+  CHECK(nanoseconds_of_microseconds("-2.5e0") == -2'500);
+  CHECK(nanoseconds_of_microseconds("12345678901234567890e-16") == 1'234'568);
+  CHECK(!nanoseconds_of_microseconds("4.1e"));
+  CHECK(!nanoseconds_of_microseconds("4.x"));
+  CHECK(!nanoseconds_of_microseconds("1.2.3"));
   CHECK(!nanoseconds_of_microseconds("abc"));
   CHECK(!nanoseconds_of_microseconds("1e300"));
   CHECK(!nanoseconds_of_microseconds("99999999999999999"));

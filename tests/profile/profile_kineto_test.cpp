@@ -132,6 +132,14 @@ TEST_CASE("without steps the passes are a repeated annotation, without one the r
   CHECK(!warned(told, "found by repetition"));
 }
 
+TEST_CASE("times of a trace may have exponents") {
+  auto text = trace(steps({1, 1}));
+  const auto at = text.find(R"("dur":1000)");
+  const auto profile = read_text(text.replace(at, 10, R"("dur":1.0e3)"), {.warm_ups = 0});
+  CHECK(microseconds(profile.latencies) == std::vector<double>{1000, 1000});
+  CHECK(profile.unreadable == 0);
+}
+
 TEST_CASE("the categories of traces before 2022 are read too") {
   std::vector<std::string> events;
   for (int pass = 0; pass < 3; ++pass) {
