@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace benanza::profile {
 
@@ -64,8 +65,10 @@ std::string element(std::size_t index) { return "element " + std::to_string(inde
 EngineProfile read_layer_times(Source& source, const ProfileOptions&) {
   EngineProfile made{.engine = "tensorrt"};
   double count = 0;
-  for_each_json(source, {}, longest_record, [&](const Json& entry, std::uint64_t, std::size_t i) {
+  bool begun = false;
+  for_each_json(source, {}, longest_record, [&](const Json& entry, std::uint64_t position, std::size_t i) {
     if (entry.is_object() && entry.contains("count")) {
+      if (std::exchange(begun, true)) source.fail(position, "a second 'count': the layers of two runs");
       count = number_at(entry, "count", element(i));
       return;
     }

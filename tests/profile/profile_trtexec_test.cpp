@@ -137,6 +137,8 @@ TEST_CASE("broken exports of trtexec are refused with the place") {
   CHECK_THAT(error_of(R"([{"count": 3}, {"name": "a", "averageMs": -1}])"),
              Catch::Contains("element 1: 'averageMs' is -1"));
   CHECK_THAT(error_of(R"([{"count": 3}, {"averageMs": 1}])"), Catch::Contains("element 1: a layer without 'name'"));
+  CHECK_THAT(error_of(R"([{"count": 3}, {"name": "a", "averageMs": 1}, {"count": 3}, {"name": "a", "averageMs": 1}])"),
+             Catch::Contains("profile: byte 46: a second 'count': the layers of two runs"));
   CHECK(warned(read_text(R"([{"computeMs": 1}, {"latencyMs": 1}])"), "element 1: no number 'computeMs'"));
   const auto passes = read_text(R"([{"computeMs": 1}, {"computeMs": 0}, {"computeMs": 3}])");
   CHECK(warned(passes, "element 1 takes a time of 0"));
