@@ -83,7 +83,17 @@ class Kineto {
     const TraceKind kind = trace_kind(event.category);
     if (kind == TraceKind::other) return;
     event.check();
+    if (kind == TraceKind::op || kind == TraceKind::annotation) refuse_another_process(event, position);
     add(event, kind, arguments, position);
+  }
+
+  /// Each event that PyTorch itself records has its process; those of a device have the number of the device instead.
+  void refuse_another_process(const TraceEvent& event, std::uint64_t position) {
+    if (!process_) process_ = event.process;
+    if (event.process && event.process != process_)
+      source_.fail(position,
+                   "an event of another process than those before it; expected those of the process that "
+                   "ran the model");
   }
 
   void add(const TraceEvent& event, TraceKind kind, const Arguments& arguments, std::uint64_t position) {
@@ -178,12 +188,17 @@ class Kineto {
     ops_ = {};
   }
 
-  /// Uses the annotation that repeats at the outermost level and covers the most time.
+  /// Uses the annotation that repeats at the outermost level and covers the most time. One that takes none marks an
+  /// instant, and no pass.
   bool passes_by_annotation() {
+    const auto may_be_pass = [&](const TimedEvent& event) {
+      return descriptions_[event.what].kind == TraceKind::annotation && event.parent == no_event &&
+             event.end > event.start;
+    };
     std::vector<std::int64_t> total(descriptions_.size(), 0);
     std::vector<std::size_t> count(descriptions_.size(), 0);
     for (const TimedEvent& event : events_) {
-      if (descriptions_[event.what].kind != TraceKind::annotation || event.parent != no_event) continue;
+      if (!may_be_pass(event)) continue;
       total[event.what] += event.end - event.start;
       ++count[event.what];
     }
@@ -192,7 +207,7 @@ class Kineto {
       if (count[i] > 1 && (count[best] < 2 || total[i] > total[best])) best = i;
     if (total.empty() || count[best] < 2) return false;
     for (const TimedEvent& event : events_)
-      if (event.what == best && event.parent == no_event) steps_.push_back({event.start, event.end});
+      if (event.what == best && may_be_pass(event)) steps_.push_back({event.start, event.end});
     mark_ = static_cast<std::uint32_t>(best);
     return true;
   }
@@ -231,6 +246,11 @@ class Kineto {
            " events begin inside another one of their thread and end after it; this is the first");
     if (steps_.empty() && !passes_by_annotation()) passes_by_repetition();
     std::sort(steps_.begin(), steps_.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+    if (run_at_once()) {
+      made_.total_only = "several threads ran the model at once: which pass an event belongs to is not recorded";
+      add_latencies(steps_);
+      return;
+    }
     check_steps();
     assign_passes(events_, steps_);
     for (TimedEvent& event : events_)
@@ -243,13 +263,26 @@ class Kineto {
       if (event.parent != no_event) event.pass = events_[event.parent].pass;
       if (event.pass != no_event) whole[event.pass].end = std::max(whole[event.pass].end, event.end);
     }
+    make_records(add_latencies(whole));
+    find_doubts();
+  }
+
+  /// Returns how many of the first passes are dropped as warm-ups.
+  std::size_t add_latencies(const std::vector<PassSpan>& passes) {
     std::vector<Seconds> latencies;
-    for (const PassSpan& pass : whole) latencies.push_back(Seconds{static_cast<double>(pass.end - pass.start) * 1e-9});
+    for (const PassSpan& pass : passes) latencies.push_back(Seconds{static_cast<double>(pass.end - pass.start) * 1e-9});
     const std::size_t dropped = warm_up_passes(source_, latencies, options_);
     made_.warm_ups = static_cast<std::int64_t>(dropped);
     made_.latencies.assign(latencies.begin() + static_cast<std::ptrdiff_t>(dropped), latencies.end());
-    make_records(dropped);
-    find_doubts();
+    return dropped;
+  }
+
+  /// Whether a pass begins in the first half of the one before it: more than clocks of the host explain.
+  [[nodiscard]] bool run_at_once() const {
+    const auto begins_within = [](const PassSpan& before, const PassSpan& pass) {
+      return 2 * (pass.start - before.start) <= before.end - before.start;
+    };
+    return std::adjacent_find(steps_.begin(), steps_.end(), begins_within) != steps_.end();
   }
 
   void check_steps() {
@@ -340,6 +373,7 @@ class Kineto {
   std::int64_t overhead_ns_ = 0;
   std::size_t in_graphs_ = 0, overlapping_ = 0;
   std::uint32_t mark_ = no_event;  // the annotation that marks a pass
+  std::optional<std::int64_t> process_{};
 };
 
 bool sniff_kineto(std::string_view head) {

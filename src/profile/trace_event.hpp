@@ -31,6 +31,7 @@ struct TraceEvent {
   std::string_view name{}, category{};
   char phase = 'X';
   std::int64_t lane = 0;  ///< thread
+  std::optional<std::int64_t> process{};
   std::int64_t start_ns = 0, duration_ns = 0;
 
   /// Throws Unreadable for a complete event with no time or a negative one.
@@ -64,6 +65,7 @@ TraceEvent read_event(json::parser& parser, std::string_view text, std::size_t p
     else if (key == "cat") event.category = value;
     else if (key == "ph") event.phase = std::string_view(value).substr(0, 1).empty() ? ' ' : std::string_view(value)[0];
     else if (key == "tid") event.lane = id_of(value);
+    else if (key == "pid") event.process = id_of(value);
     else if (key == "ts") time(value, event.start_ns, event.has_start);
     else if (key == "dur") time(value, event.duration_ns, event.has_duration);
     else if (key == "args" && value.type() == json::json_type::object) {

@@ -8,11 +8,11 @@ namespace {
 using namespace profile_support;
 
 std::string event(const std::string& category, const std::string& name, double start, double duration,
-                  const std::string& args = "", int thread = 7) {
+                  const std::string& args = "", int thread = 7, int process = 1) {
   std::ostringstream text;
   text.precision(17);
-  text << R"({"ph":"X","cat":")" << category << R"(","name":")" << name << R"(","pid":1,"tid":)" << thread
-       << R"(,"ts":)" << start << R"(,"dur":)" << duration << R"(,"args":{)" << args << "}}";
+  text << R"({"ph":"X","cat":")" << category << R"(","name":")" << name << R"(","pid":)" << process << R"(,"tid":)"
+       << thread << R"(,"ts":)" << start << R"(,"dur":)" << duration << R"(,"args":{)" << args << "}}";
   return text.str();
 }
 
@@ -198,6 +198,59 @@ TEST_CASE("steps of two models in one trace support the total alone") {
   CHECK(alternating({"a", "a", "a", "a"}).total_only.empty());
   CHECK(alternating({"a", "a", "b", "a", "a"}).total_only.empty());  // one odd pass out of five
   CHECK_THAT(alternating({"a", "a", "b"}).total_only, Catch::Contains("1 of 3 passes"));
+}
+
+TEST_CASE("events of two processes are refused, whether they ran at once or one after the other") {
+  for (const double later : {0.0, 1e6}) {
+    auto events = steps({1, 1});
+    events.push_back(event("user_annotation", "ProfilerStep#1", 1'010'000 + later, 1000, "", 8, 2));
+    const auto text = trace(events);
+    CHECK_THAT(error_of(text), Catch::Contains("byte " + std::to_string(text.rfind(R"({"ph":"X")")) +
+                                               ": an event of another process than those before it"));
+  }
+  // The events of a device have its number, not that of a process.
+  auto events = steps({1, 1});
+  events.push_back(event("kernel", "on the device", 1'010'500, 5, R"("device":2,"stream":7)", 7, 2));
+  CHECK(read_text(trace(events), {.warm_ups = 0}).latencies.size() == 2);
+}
+
+TEST_CASE("passes that threads run at once support the total alone") {
+  // Passes of 500 us, of two threads: they begin together, or the second thread's 100 us later.
+  for (const double shift : {0.0, 100.0}) {
+    std::vector<std::string> marked, annotated;
+    for (int pass = 0; pass < 4; ++pass)
+      for (int thread = 1; thread <= 2; ++thread) {
+        const double at = 600.0 * pass + shift * (thread - 1);
+        marked.push_back(event("user_annotation", "ProfilerStep#" + std::to_string(pass), at, 500, "", thread));
+        annotated.push_back(event("user_annotation", "forward", at, 500, "", thread));
+        for (auto* events : {&marked, &annotated})
+          events->push_back(event("cpu_op", "aten::conv2d", at + 10, 400, "", thread));
+      }
+    for (const auto& events : {marked, annotated}) {
+      const auto profile = read_text(trace(events));
+      CHECK(microseconds(profile.latencies) == std::vector<double>(8, 500));
+      CHECK(profile.records.empty());
+      CHECK_THAT(profile.total_only, Catch::Contains("several threads ran the model at once"));
+    }
+  }
+}
+
+TEST_CASE("a pass that ends a little after the start of the next is cut there") {
+  // 20 of 1000 us.
+  auto events = steps({1, 1});
+  events.push_back(event("user_annotation", "ProfilerStep#3", 1'020'980, 1000));
+  const auto profile = read_text(trace(events), {.warm_ups = 0});
+  CHECK(microseconds(profile.latencies) == std::vector<double>{1000, 980, 1000});
+  CHECK(warned(profile, "1 passes end after the start of the next"));
+}
+
+TEST_CASE("an annotation that takes no time marks no pass") {
+  std::vector<std::string> events;
+  for (int pass = 0; pass < 3; ++pass) {
+    events.push_back(event("user_annotation", "instant", 1000.0 * pass, 0));
+    events.push_back(event("cpu_op", "aten::conv2d", 1000.0 * pass + 10, 200));
+  }
+  CHECK(microseconds(read_text(trace(events)).latencies) == std::vector<double>{200, 200, 200});
 }
 
 TEST_CASE("a broken trace is refused with the byte") {
