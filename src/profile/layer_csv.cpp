@@ -112,15 +112,12 @@ class LayerCsv {
   /// off, and then does not count.
   void check_parts() {
     const std::size_t length = parts_.empty() ? 0 : parts_.front().first;
-    const auto is_same = [](std::uint32_t a, std::uint32_t b) {
-      return a == b || a == unreadable_id || b == unreadable_id;
-    };
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const std::size_t end = i + 1 < parts_.size() ? parts_[i + 1].first : ids_.size();
       const auto at = [this](std::size_t row) { return ids_.begin() + static_cast<std::ptrdiff_t>(row); };
       const std::size_t size = end - parts_[i].first;
       if (size == 0) continue;  // nothing behind the header
-      if (i + 1 == parts_.size() && size < length && std::equal(at(parts_[i].first), at(end), at(0), is_same)) {
+      if (i + 1 == parts_.size() && size < length && std::equal(at(parts_[i].first), at(end), at(0), may_be_same)) {
         made_.warnings.push_back(source_.place(parts_[i].position) + ": only " + std::to_string(size) + " of " +
                                  std::to_string(length) + " rows follow the last header: this pass does not count");
         ids_.resize(parts_[i].first);
@@ -128,7 +125,7 @@ class LayerCsv {
         times_.resize(parts_[i].first);
         return;
       }
-      if (!std::equal(at(parts_[i].first), at(end), at(0), at(length), is_same))
+      if (!std::equal(at(parts_[i].first), at(end), at(0), at(length), may_be_same))
         source_.fail(parts_[i].position, "another header, and after it " + std::to_string(size) +
                                              " rows that are not the " + std::to_string(length) +
                                              " before the first one: expected the layers of one run");
@@ -136,8 +133,8 @@ class LayerCsv {
   }
 
   void finish() {
-    // A name that occurs twice in a file of one pass denotes two layers; passes are repetitions of the whole file.
-    const auto passes = repeated_passes(source_, ids_, {}, options_, made_.warnings, Covering::whole);
+    // A name that occurs twice in a file of one pass denotes two layers.
+    const auto passes = repeated_passes(source_, ids_, {}, options_, made_.warnings, Covering::from_start);
     source_.only_lacks(unreadable_in(ids_, passes));
     std::vector<Seconds> sums;
     for (const Stretch& pass : passes) {

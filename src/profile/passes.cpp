@@ -15,13 +15,11 @@ namespace benanza::profile {
 
 namespace {
 
-bool same(std::uint32_t a, std::uint32_t b) { return a == b || a == unreadable_id || b == unreadable_id; }
-
 /// The longest range [first, last) in which each element equals the one `period` before it.
 Stretch longest_run(std::span<const std::uint32_t> ids, std::size_t period) {
   Stretch best{}, run{};
   for (std::size_t i = period; i < ids.size(); ++i) {
-    if (!same(ids[i], ids[i - period])) continue;
+    if (!may_be_same(ids[i], ids[i - period])) continue;
     if (run.last != i) run.first = i - period;
     run.last = i + 1;
     if (run.last - run.first > best.last - best.first) best = run;
@@ -90,7 +88,7 @@ bool reach_end(const std::vector<Stretch>& passes, std::span<const std::uint32_t
   const Stretch& last = passes.back();
   const auto rest = ids.subspan(last.last);
   return rest.size() < last.last - last.first &&
-         std::equal(rest.begin(), rest.end(), ids.begin() + static_cast<std::ptrdiff_t>(last.first), same);
+         std::equal(rest.begin(), rest.end(), ids.begin() + static_cast<std::ptrdiff_t>(last.first), may_be_same);
 }
 
 /// Whether the idle time before a pass is at least twice the longest one inside a pass, by medians over the passes.
@@ -108,16 +106,49 @@ bool begin_behind_idle(const std::vector<Stretch>& passes, std::span<const doubl
   return before > 0 && before >= 2 * inside;
 }
 
-/// The repetitions that may be passes.
-std::vector<Stretch> likely_passes(std::span<const std::uint32_t> ids, std::span<const double> idle_before,
-                                   Covering covering) {
-  std::vector<Stretch> passes = find_repetitions(ids, idle_before);
-  if (passes.empty()) return passes;
-  const bool likely = covering == Covering::whole
-                          ? passes.front().first == 0 && passes.back().last == ids.size()
-                          : reach_end(passes, ids) || (!idle_before.empty() && begin_behind_idle(passes, idle_before));
-  if (!likely) passes.clear();
-  return passes;
+/// Whether each record of a pass has a name of its own. Equal blocks of a model, whose layers are named by their
+/// operators, are shorter (Conv, BatchNormalization, Relu), or have an operator twice.
+bool have_own_names(std::span<const std::uint32_t> pass) {
+  constexpr std::size_t least = 5;
+  std::vector<std::uint32_t> names(pass.begin(), pass.end());
+  std::erase(names, unreadable_id);
+  std::sort(names.begin(), names.end());
+  return pass.size() >= least && std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
+/// Whether repetitions may be passes.
+bool are_likely(const std::vector<Stretch>& passes, std::span<const std::uint32_t> ids,
+                std::span<const double> idle_before, Covering covering) {
+  if (passes.empty()) return false;
+  const Stretch& first = passes.front();
+  if (covering == Covering::from_start)
+    return first.first == 0 &&
+           (passes.back().last == ids.size() || (reach_end(passes, ids) && have_own_names(ids.subspan(0, first.last))));
+  return reach_end(passes, ids) || (!idle_before.empty() && begin_behind_idle(passes, idle_before));
+}
+
+/// The most elements, but not all, that are both the first and the last ones (Knuth, Morris, Pratt).
+std::size_t repeated_start(std::span<const std::uint32_t> ids) {
+  std::vector<std::size_t> longest(ids.size(), 0);  // for the elements up to each one
+  for (std::size_t i = 1; i < ids.size(); ++i) {
+    std::size_t length = longest[i - 1];
+    while (length > 0 && ids[i] != ids[length]) length = longest[length - 1];
+    longest[i] = length + (ids[i] == ids[length] ? 1 : 0);
+  }
+  return longest.empty() ? 0 : longest.back();
+}
+
+/// Why a sequence of a format that usually contains one pass may have several; empty if nothing shows it.
+std::string doubt_about_one(const std::vector<Stretch>& repetitions, std::span<const std::uint32_t> ids) {
+  const std::string all = "its " + std::to_string(ids.size()) + " records are taken as one pass, although ",
+                    how = "--passes says how many passes there are";
+  if (!repetitions.empty())
+    return all + std::to_string(repetitions.back().last - repetitions.front().first) + " of them repeat: " + how;
+  const std::size_t again = repeated_start(ids);
+  constexpr std::size_t least = 2;  // one record may be of the same name, such as a reorder
+  if (again < least) return "";
+  return all + "the last " + std::to_string(again) +
+         " are the first ones again: a second pass that is cut off has to be removed from the file";
 }
 
 /// As many passes as told, each of one or several repetitions.
@@ -146,8 +177,8 @@ std::vector<Stretch> all_passes(const Source& source, std::span<const std::uint3
                                 std::vector<std::string>& warnings, Covering covering) {
   if (ids.empty()) return {};
   if (options.passes) return passes_as_told(source, ids, idle_before, *options.passes);
-  std::vector<Stretch> passes = likely_passes(ids, idle_before, covering);
-  if (!passes.empty()) {
+  std::vector<Stretch> passes = find_repetitions(ids, idle_before);
+  if (are_likely(passes, ids, idle_before, covering)) {
     const std::size_t records = passes.front().last - passes.front().first;
     warnings.push_back(source.path().string() + ": " + std::to_string(passes.size()) +
                        " passes found by repetition of " + std::to_string(records) +
@@ -155,9 +186,11 @@ std::vector<Stretch> all_passes(const Source& source, std::span<const std::uint3
                        "; equal blocks of one pass repeat too: --passes says how many passes there are");
     return passes;
   }
-  if (covering != Covering::whole)
+  if (covering == Covering::behind_warm_up)
     warnings.push_back(source.path().string() + ": nothing repeats up to the end: its " + std::to_string(ids.size()) +
                        " records are taken as one pass, which may hold warm-ups");
+  else if (const std::string doubt = doubt_about_one(passes, ids); !doubt.empty())
+    warnings.push_back(source.path().string() + ": " + doubt);
   return {{0, ids.size()}};
 }
 
@@ -181,6 +214,10 @@ std::vector<Stretch> repeated_passes(const Source& source, std::span<const std::
                                      std::span<const double> idle_before, const ProfileOptions& options,
                                      std::vector<std::string>& warnings, Covering covering) {
   std::vector<Stretch> passes = all_passes(source, ids, idle_before, options, warnings, covering);
+  if (covering == Covering::from_start && !passes.empty())
+    if (const std::size_t outside = ids.size() - (passes.back().last - passes.front().first); outside > 0)
+      warnings.push_back(source.path().string() + ": " + std::to_string(outside) + " records outside of the " +
+                         std::to_string(passes.size()) + " passes (a pass that is cut off) are left out");
   const auto is_whole = [ids](const Stretch& pass) {
     const auto part = ids.subspan(pass.first, pass.last - pass.first);
     return std::find(part.begin(), part.end(), unreadable_id) == part.end();

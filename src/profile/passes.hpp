@@ -22,6 +22,11 @@ struct Stretch {
 /// The id of an element that cannot be read: it may be any other one.
 inline constexpr std::uint32_t unreadable_id = 0xFFFFFFFF;
 
+/// Whether two elements may be the same kernel.
+[[nodiscard]] inline bool may_be_same(std::uint32_t a, std::uint32_t b) {
+  return a == b || a == unreadable_id || b == unreadable_id;
+}
+
 /// For files that do not mark passes: the longest range of the sequence that repeats itself, cut into its repetitions.
 /// What precedes it (set-up, autotuning) and what follows it belong to no pass. Equal ids are the same kernel with the
 /// same parameters. `idle_before` (as long as ids, or empty) is the idle time before each element: a pass begins where
@@ -33,7 +38,9 @@ inline constexpr std::uint32_t unreadable_id = 0xFFFFFFFF;
 /// What the passes that repeated_passes finds must cover.
 enum class Covering : std::uint8_t {
   behind_warm_up,  ///< all except what precedes the first pass, and a last pass that is cut off
-  whole            ///< the whole sequence: for formats that usually contain one pass
+  /// The whole sequence, except a last pass that is cut off if the names of a pass show that it is one: for formats
+  /// that usually contain one pass. That is said only if some of it repeats.
+  from_start
 };
 
 /// The passes of a file that does not mark them: repetitions that cover the sequence; otherwise (blocks of one pass

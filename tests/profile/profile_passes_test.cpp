@@ -95,12 +95,45 @@ TEST_CASE("repetitions are passes where they go on to the end, or begin after id
   CHECK_THROWS_WITH(passes("abcabcabc", {}, 2), Catch::Contains("its 9 records repeat 3 times, expected 2 passes"));
   CHECK_THROWS_AS(passes("abc", {}, 2), InputError);
   CHECK_THROWS_AS(passes("abc", {}, 0), UsageError);
-  // The whole sequence, or nothing of it: no warning for a file with one pass.
-  CHECK(passes("abab", {}, {}, Covering::whole) == Stretches{{0, 2}, {2, 4}});
-  CHECK(said("2 passes found by repetition of 2 records"));
-  CHECK(passes("xabab", {}, {}, Covering::whole) == Stretches{{0, 5}});
-  CHECK(warnings.empty());
   CHECK(passes("").empty());
+}
+
+TEST_CASE("in a format of one pass, repetitions are passes from the start to the end, or to a last one that is cut") {
+  const Folder folder;
+  const Source source(folder.write("run", "x"), 0);
+  std::vector<std::string> warnings;
+  const auto passes = [&](const std::string& letters, std::optional<std::int64_t> told = {}) {
+    warnings.clear();
+    return repeated_passes(source, ids(letters), {}, {.passes = told}, warnings, Covering::from_start);
+  };
+  const auto said = [&warnings](std::size_t number, const std::string& words) {
+    return number < warnings.size() && warnings[number].find(words) != std::string::npos;
+  };
+  using Stretches = std::vector<Stretch>;
+  CHECK(passes("abab") == Stretches{{0, 2}, {2, 4}});
+  CHECK(said(0, "2 passes found by repetition of 2 records"));
+  CHECK(warnings.size() == 1);
+  CHECK(passes("abcdeabcdeab") == Stretches{{0, 5}, {5, 10}});
+  CHECK(said(0, "2 passes found by repetition of 5 records"));
+  CHECK(said(1, "2 records outside of the 2 passes (a pass that is cut off) are left out"));
+  // Blocks of operators may also end in the middle: few of them, or one that occurs twice in a block.
+  CHECK(passes("ababa") == Stretches{{0, 5}});
+  CHECK(said(0, "its 5 records are taken as one pass, although 4 of them repeat"));
+  CHECK(passes("abcbdabcbdab") == Stretches{{0, 12}});
+  CHECK(said(0, "its 12 records are taken as one pass, although 10 of them repeat"));
+  CHECK(passes("ababa", 2) == Stretches{{0, 2}, {2, 4}});
+  CHECK(said(0, "1 records outside of the 2 passes"));
+  CHECK(passes("xabab") == Stretches{{0, 5}});
+  CHECK(said(0, "its 5 records are taken as one pass, although 4 of them repeat"));
+  CHECK(passes("xabab", 1) == Stretches{{0, 5}});
+  CHECK(warnings.empty());
+  // One pass and a part of another one, or a model whose first and last layers have the same names.
+  CHECK(passes("abcdeab") == Stretches{{0, 7}});
+  CHECK(said(0, "its 7 records are taken as one pass, although the last 2 are the first ones again"));
+  for (const std::string letters : {"abcde", "abcda", "abcdd", "a"}) {
+    CHECK(passes(letters) == Stretches{{0, letters.size()}});
+    CHECK(warnings.empty());
+  }
 }
 
 TEST_CASE("warm-ups are passes at the start that are slower than the rest explains") {

@@ -183,6 +183,20 @@ TEST_CASE("a second header begins another pass of a CSV of layers") {
   CHECK(read_text("layer,time_ms\n" + rows + "layer,time_ms\n").records.size() == 2);  // a run that was killed
 }
 
+TEST_CASE("a last pass of a CSV of layers that is cut off does not count, without headers between passes too") {
+  const auto pass = [](const std::string& first) { return "a," + first + "\nb,1\nc,1\nd,1\ne,1\n"; };
+  const auto cut = read_text("layer,time_ms\n" + pass("4") + pass("4.2") + "a,4.4\nb,1\n");
+  REQUIRE(cut.records.size() == 5);
+  CHECK(microseconds(cut.records[0].times) == std::vector<double>{4000, 4200});
+  CHECK(microseconds(cut.records[4].times) == std::vector<double>{1000, 1000});
+  CHECK(warned(cut, "2 passes found by repetition of 5 records"));
+  CHECK(warned(cut, "2 records outside of the 2 passes (a pass that is cut off) are left out"));
+  // With one whole pass before it, the rows might also be one pass.
+  const auto doubtful = read_text("layer,time_ms\n" + pass("4") + "a,4.4\nb,1\n");
+  CHECK(doubtful.records.size() == 7);
+  CHECK(warned(doubtful, "its 7 records are taken as one pass, although the last 2 are the first ones again"));
+}
+
 TEST_CASE("a last row without its line end is read with a warning: its time may be cut off") {
   const std::string csv = "layer,time_ms\nconv1,0.5\nrelu,12.345\n";
   CHECK(read_text(csv).warnings.empty());
