@@ -32,16 +32,17 @@ class Counters {
 
   void warn(std::string text) { made_.warnings.push_back(std::move(text)); }
 
-  void begin_pass() {
-    passes_.emplace_back();
-    sums_.emplace_back();
-    damaged_.push_back(false);
+  /// `position`: where in the file it begins.
+  void begin_pass(std::uint64_t position) { passes_.push_back({.position = position}); }
+  /// All layers of the last pass have been read.
+  void end_pass() {
+    if (!passes_.empty()) passes_.back().ended = true;
   }
-  [[nodiscard]] bool has_passes() const { return !passes_.empty(); }
 
   /// Adds a layer to the last pass. `time` gives its time; both throw Unreadable for a layer that cannot be read.
   template <class Time>
   void add(const Counter& counter, std::uint64_t position, Time&& time) {
+    Row& row = passes_.back().rows.emplace_back(Row{.name = listed_.find_or_add(counter.name + '\0' + counter.op).id});
     std::string_view status = counter.status;
     if (status.starts_with("Status.")) status.remove_prefix(7);
     if (status == "NOT_RUN" || status == "OPTIMIZED_OUT") return;
@@ -59,37 +60,62 @@ class Counters {
       record.activity = converts(record.op) ? Activity::conversion : Activity::layer;
       record.place = {source_.index(), position};
     }
-    passes_.back().push_back({.what = what,
-                              .start = static_cast<double>(passes_.back().size()),  // their order
-                              .duration = taken.value});
-    sums_.back() += taken;
+    row.what = what;
+    row.time = taken;
   }
 
   /// Calls `read`, and counts the layer as one that cannot be read if it throws Unreadable.
   template <class Read>
   void at_layer(std::uint64_t position, Read&& read) {
+    auto& rows = passes_.back().rows;
+    const std::size_t known = rows.size();
     try {
       read();
     } catch (const Unreadable& error) {
       source_.leave_out(position, error.what());
-      damaged_.back() = true;
+      rows.resize(known);
+      rows.push_back({.name = unreadable_id});
     }
+  }
+
+  /// For a file that does not mark passes, which has become one pass.
+  void divide_by_repetition() {
+    if (passes_.empty()) return;
+    const Pass all = std::move(passes_.front());
+    passes_.clear();
+    const auto ids = names_of(all);
+    for (const Stretch& pass : repeated_passes(source_, ids, {}, options_, made_.warnings, Covering::from_start))
+      passes_.push_back({.position = all.position,
+                         .rows = {all.rows.begin() + static_cast<std::ptrdiff_t>(pass.first),
+                                  all.rows.begin() + static_cast<std::ptrdiff_t>(pass.last)}});
   }
 
   EngineProfile finish() {
     if (descriptions_.empty()) throw InputError(source_.path().string() + ": no executed layer in the report");
-    if (std::find(damaged_.begin(), damaged_.end(), false) != damaged_.end()) {
-      source_.only_lacks(0);
-      for (std::size_t i = damaged_.size(); i-- > 0;)
-        if (damaged_[i]) {
-          passes_.erase(passes_.begin() + static_cast<std::ptrdiff_t>(i));
-          sums_.erase(sums_.begin() + static_cast<std::ptrdiff_t>(i));
-        }
+    leave_out_cut_passes();
+    const auto is_damaged = [](const Pass& pass) { return unreadable(pass) > 0; };
+    if (!std::all_of(passes_.begin(), passes_.end(), is_damaged)) std::erase_if(passes_, is_damaged);
+    std::size_t lacking = 0;
+    std::vector<Seconds> sums;
+    for (const Pass& pass : passes_) {
+      lacking += unreadable(pass);
+      auto& sum = sums.emplace_back();
+      for (const Row& row : pass.rows) sum += row.time;
     }
-    const std::size_t dropped = warm_up_passes(source_, sums_, options_);
+    source_.only_lacks(lacking);
+    const std::size_t dropped = warm_up_passes(source_, sums, options_);
     made_.warm_ups = static_cast<std::int64_t>(dropped);
     PassRecords records;
-    for (std::size_t i = dropped; i < passes_.size(); ++i) records.add_pass(passes_[i]);
+    std::vector<PassEvent> executed;
+    for (std::size_t i = dropped; i < passes_.size(); ++i) {
+      executed.clear();
+      for (const Row& row : passes_[i].rows)
+        if (row.what)
+          executed.push_back({.what = *row.what,
+                              .start = static_cast<double>(executed.size()),  // their order
+                              .duration = row.time.value});
+      records.add_pass(executed);
+    }
     for (auto& each : records.take()) {
       auto& record = made_.records.emplace_back(descriptions_[each.what]);
       record.times = std::move(each.times);
@@ -98,14 +124,52 @@ class Counters {
   }
 
  private:
+  struct Row {
+    std::uint32_t name = 0;               // a number in listed_, or unreadable_id
+    std::optional<std::uint32_t> what{};  // a number in names_; empty if the layer was not executed
+    Seconds time{};
+  };
+  struct Pass {
+    std::uint64_t position = 0;
+    bool ended = false;
+    std::vector<Row> rows{};
+  };
+
+  static std::vector<std::uint32_t> names_of(const Pass& pass) {
+    std::vector<std::uint32_t> names;
+    for (const Row& row : pass.rows) names.push_back(row.name);
+    return names;
+  }
+
+  static std::size_t unreadable(const Pass& pass) {
+    return static_cast<std::size_t>(
+        std::count_if(pass.rows.begin(), pass.rows.end(), [](const Row& row) { return row.name == unreadable_id; }));
+  }
+
+  /// A pass without its end is cut off if it lacks layers of the longest pass, and others have their end, or it is the
+  /// first part of the longest.
+  void leave_out_cut_passes() {
+    if (passes_.empty()) return;
+    const auto by_rows = [](const Pass& a, const Pass& b) { return a.rows.size() < b.rows.size(); };
+    const auto longest = names_of(*std::max_element(passes_.begin(), passes_.end(), by_rows));
+    const bool have_ends = std::any_of(passes_.begin(), passes_.end(), [](const Pass& pass) { return pass.ended; });
+    std::erase_if(passes_, [&](const Pass& pass) {
+      if (pass.ended || pass.rows.size() == longest.size()) return false;
+      const auto names = names_of(pass);
+      if (!have_ends && !std::equal(names.begin(), names.end(), longest.begin(), may_be_same)) return false;
+      warn(source_.place(pass.position) + ": a pass of " + std::to_string(names.size()) + " layers, expected " +
+           std::to_string(longest.size()) + ": it is cut off and does not count");
+      return true;
+    });
+  }
+
   Source& source_;
   const ProfileOptions& options_;
   EngineProfile made_{.engine = "openvino"};
-  Names names_{};
-  std::vector<ProfileRecord> descriptions_{};  // by the number of the name
-  std::vector<std::vector<PassEvent>> passes_{};
-  std::vector<Seconds> sums_{};
-  std::vector<bool> damaged_{};  // by pass: whether a layer of it could not be read
+  Names names_{};                              // of executed layers
+  Names listed_{};                             // of all layers
+  std::vector<ProfileRecord> descriptions_{};  // by the number in names_
+  std::vector<Pass> passes_{};
 };
 
 /// The columns of a block.
@@ -139,7 +203,7 @@ EngineProfile read_openvino_counters(Source& source, const ProfileOptions& optio
       columns.emplace(source, line, position);
       if (columns->separator == ',')
         counters.warn(source.place(position) + ": a sorted report: the order of layers is not that of the engine");
-      counters.begin_pass();
+      counters.begin_pass(position);
       continue;
     }
     if (!columns) continue;
@@ -149,7 +213,8 @@ EngineProfile read_openvino_counters(Source& source, const ProfileOptions& optio
       if (fields.size() <= columns->last_used || fields[columns->status].empty()) {
         // Blank lines, totals, and what a quoted line break of the sorted header leaves; any other is a line that is
         // cut off.
-        if (fields[0].empty() || fields[0].starts_with("Total")) return;
+        if (fields[0].starts_with("Total")) return counters.end_pass();
+        if (fields[0].empty()) return;
         throw Unreadable("a layer of " + std::to_string(fields.size()) + " columns, expected " +
                          std::to_string(columns->count) + ": cut off?");
       }
@@ -184,15 +249,19 @@ std::string_view word_after(std::string_view line, std::string_view key) {
 EngineProfile read_openvino_text(Source& source, const ProfileOptions& options) {
   Counters counters(source, options);
   Lines lines(source);
-  bool in_pass = false;
+  bool in_pass = false, marked = false;
   for (std::string_view line; lines.next(line);) {
     const auto type_at = line.find(type_key);
-    if (line.starts_with("Total time")) in_pass = false;
+    const bool is_total = line.starts_with("Total time"),
+               is_title =
+                   type_at == std::string_view::npos && line.find("Performance counts") != std::string_view::npos;
+    if (is_total && in_pass) counters.end_pass();
+    if (is_total || is_title) marked = true, in_pass = false;
     if (type_at == std::string_view::npos) {
       if (in_pass) counters.at_layer(lines.position(), [&] { check_text(line); });  // a layer whose key is damaged
       continue;
     }
-    if (!std::exchange(in_pass, true)) counters.begin_pass();
+    if (!std::exchange(in_pass, true)) counters.begin_pass(lines.position());
     counters.at_layer(lines.position(), [&] {
       check_text(line);
       std::string_view before = line.substr(0, type_at);
@@ -213,6 +282,7 @@ EngineProfile read_openvino_text(Source& source, const ProfileOptions& options) 
       });
     });
   }
+  if (!marked) counters.divide_by_repetition();
   return counters.finish();
 }
 
@@ -231,7 +301,7 @@ EngineProfile read_openvino_json(Source& source, const ProfileOptions& options) 
   const auto add_pass = [&](const Json& pass, std::uint64_t position) {
     if (!pass.is_object() || !pass.contains("nodes") || !pass["nodes"].is_array())
       throw Unreadable("a pass without the list 'nodes'");
-    counters.begin_pass();
+    counters.begin_pass(position);
     std::size_t index = 0;
     for (const Json& node : pass["nodes"]) {
       const std::string where = "node " + std::to_string(index++);
@@ -242,6 +312,7 @@ EngineProfile read_openvino_json(Source& source, const ProfileOptions& options) 
         counters.add(counter, position, [&] { return time_at(node, "real_time", milliseconds(1), where); });
       });
     }
+    counters.end_pass();
   };
   const bool detailed = source.head().find(detailed_key) != std::string_view::npos;
   if (detailed) {

@@ -191,6 +191,29 @@ TEST_CASE("what OpenVINO's -pc prints is read, of old versions too") {
   CHECK(microseconds(two.records[0].times) == std::vector<double>{20, 20});
 }
 
+TEST_CASE("passes of what OpenVINO's -pc prints are told by titles, by totals, or by repetition") {
+  const auto layer = [](const std::string& name, const std::string& time) {
+    return name + " EXECUTED layerType: Convolution execType: jit realTime (ms): " + time + " cpuTime (ms): 0\n";
+  };
+  const std::string layers = layer("a", "0.010") + layer("b", "0.002");
+  const std::string title = "[ INFO ] Performance counts for 0-th infer request:\n", total = "Total time: 0.012 ms\n",
+                    none;
+  for (const auto& [begin, end] :
+       {std::pair(title, total), std::pair(title, none), std::pair(none, total), std::pair(none, none)}) {
+    const std::string pass = begin + layers + end;
+    const bool marked = pass != layers;
+    const auto profile = read_text(pass + pass + pass);
+    REQUIRE(profile.records.size() == 2);
+    CHECK(microseconds(profile.records[0].times) == std::vector<double>{10, 10, 10});
+    CHECK(microseconds(profile.records[1].times) == std::vector<double>{2, 2, 2});
+    CHECK(warned(profile, "3 passes found by repetition of 2 records") == !marked);
+    // The last pass is cut off, unless nothing marks passes: then these may be the layers of one.
+    const auto cut = read_text(pass + pass + begin + layer("a", "0.010"));
+    CHECK(microseconds(cut.records.at(0).times) == std::vector<double>(marked ? 2 : 1, 10));
+    CHECK(warned(cut, marked ? "a pass of 1 layers, expected 2" : "5 records are taken as one pass, although 4"));
+  }
+}
+
 TEST_CASE("OpenVINO's JSON statistics are read, of one pass and of several") {
   const std::string node =
       R"({"cpu_time": 0.02, "exec_type": "jit_avx2_f32", "name": "conv1", "node_type": "Convolution", "real_time": )";

@@ -52,6 +52,35 @@ TEST_CASE("OpenVINO's detailed counters are a pass a block") {
   CHECK(microseconds(read_text(wrong + second).records.at(0).times) == std::vector<double>{42});
 }
 
+TEST_CASE("a pass of OpenVINO's counters that is cut off does not count") {
+  const std::string header = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n",
+                    conv = "conv;EXECUTED;Convolution;jit;0.040;0.040\n", out = "relu;OPTIMIZED_OUT;Relu;undef;0;0\n",
+                    pool = "pool;EXECUTED;MaxPool;jit;0.005;0.005\n", total = "Total;;;;0.045;0.045\n\n";
+  // With totals behind passes and without, at the end and before, after any layer and after the header.
+  for (const std::string& end : {total, std::string()})
+    for (const std::string& part : {std::string(), conv, conv + out, conv + out + "pool;EXEC"}) {
+      const std::string whole = header + conv + out + pool + end;
+      const auto last = read_text(whole + header + part, {.warm_ups = 0});
+      REQUIRE(last.records.size() == 2);
+      CHECK(microseconds(last.records[0].times) == std::vector<double>{40});
+      CHECK(microseconds(last.records[1].times) == std::vector<double>{5});
+      CHECK(last.warm_ups == 0);
+      CHECK(last.unreadable == 0);
+      const bool torn = part.ends_with("EXEC");
+      if (!torn)
+        CHECK(warned(last, "byte " + std::to_string(whole.size()) + ": a pass of " +
+                               std::to_string(std::count(part.begin(), part.end(), '\n')) +
+                               " layers, expected 3: it is cut off and does not count"));
+      const auto first = read_text(header + part + "\n" + whole, {.warm_ups = 0});
+      CHECK(microseconds(first.records.at(0).times) == std::vector<double>{40});
+    }
+  // What lacks its total alone is whole, and so is a pass in which other layers were executed.
+  CHECK(read_text(header + conv + pool + total + header + conv + pool).records.at(0).times.size() == 2);
+  const auto other =
+      read_text(header + conv + pool + header + conv + "pool;NOT_RUN;MaxPool;jit;0;0\n", {.warm_ups = 0});
+  CHECK(microseconds(other.records.at(1).times) == std::vector<double>{5, 0});
+}
+
 TEST_CASE("OpenVINO's sorted report is read, with a word about its order") {
   const auto profile = read_text(
       "layerName,execStatus,layerType,execType,realTime (ms),cpuTime (ms),\"proportion (%)\n\"\r\n"
