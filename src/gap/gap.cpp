@@ -50,7 +50,7 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
           .format = profile.format,
           .device = profile.device,
           .threads = profile.threads,
-          .passes = profile.latencies.size(),
+          .passes = times.passes.size(),
           .quiet_passes = times.quiet.size(),
           .warm_ups = profile.warm_ups,
           .latency = times.latency,
@@ -63,9 +63,9 @@ Gap begin_gap(const Analysis& analysis, const EngineProfile& profile, const GapO
           .doubt = rung.doubt,
           .warnings = profile.warnings};
   if (rung.median) gap.bound_uncertainty = rung.uncertainty;
-  if (profile.latencies.size() > 1) {
-    gap.p10 = quantile_of(profile.latencies, 0.1);
-    gap.p90 = quantile_of(profile.latencies, 0.9);
+  if (times.passes.size() > 1) {
+    gap.p10 = quantile_of(times.passes, 0.1);
+    gap.p90 = quantile_of(times.passes, 0.9);
     if (*gap.p90 > *gap.p10 * disturbed_spread) gap.warnings.push_back(disturbed_text(gap));
   }
   if (gap.passes == 0)

@@ -121,25 +121,29 @@ class Builder {
       : records_(profile.records), latencies_(profile.latencies), same_run_(!profile.latencies_apart) {
     const std::size_t count = records_.size();
     result_.counted.assign(count, false);
-    nested_.assign(count, false);
-    const auto quiet = quiet_passes(latencies_);
-    for (const auto p : quiet) result_.quiet.push_back(latencies_[p]);
+    choose_counted();
+    find_enclosing();
+    result_.of_records = latencies_.empty();
+    result_.passes = result_.of_records ? sums_of_passes() : latencies_;
+    const auto quiet = quiet_passes(result_.passes);
+    for (const auto p : quiet) result_.quiet.push_back(result_.passes[p]);
+    if (result_.of_records && quiet.size() < result_.passes.size()) chosen_ = quiet;
     constexpr std::size_t least = 8;
-    if (same_run_ && quiet.size() >= least) {
+    if (same_run_ && !result_.of_records && quiet.size() >= least) {
       const Seconds low = quantile_of(result_.quiet, 0.25), high = quantile_of(result_.quiet, 0.75);
       for (const auto p : quiet)
         if (low <= latencies_[p] && latencies_[p] <= high) result_.middle.push_back(p);
     }
     for (std::size_t r = 0; r < count; ++r) {
-      total_.push_back(typical(records_[r].times));
+      std::vector<Seconds> times = chosen(records_[r].times);
+      total_.push_back(typical(times));
       result_.own.push_back(total_[r]);
-      result_.uncertainty.push_back(uncertainty_of_typical(records_[r].times));
-      result_.by_pass.push_back(records_[r].times.size() > 1 ? records_[r].times : std::vector<Seconds>{});
+      result_.uncertainty.push_back(uncertainty_of_typical(times));
+      result_.by_pass.push_back(times.size() > 1 ? std::move(times) : std::vector<Seconds>{});
     }
   }
 
   RecordTimes run() {
-    choose_counted();
     subtract_nested();
     const bool placed = all_placed();
     std::map<std::int64_t, double> lanes;  // time of counted records that are not nested in others
@@ -154,7 +158,6 @@ class Builder {
     else if (placed) static_cast<void>(covered());
     result_.side_by_side = {all - busy};
     const double extra = placed ? fill_gaps() : fill_lane(lanes);
-    result_.of_records = latencies_.empty();
     result_.latency = result_.of_records ? Seconds{busy + extra} : quantile_of(result_.quiet, 0.5);
     if (placed && same_run_ && !result_.of_records) set_between(lanes.size() <= 1, busy, extra);
     result_.rest = result_.latency - Seconds{busy + extra} - result_.between;
@@ -165,6 +168,39 @@ class Builder {
   }
 
  private:
+  /// The sum of the records of each pass, without those inside others. Empty if some were not timed by pass, or took
+  /// no time that shows.
+  [[nodiscard]] std::vector<Seconds> sums_of_passes() const {
+    std::vector<Seconds> sums;
+    for (std::size_t r = 0; r < records_.size(); ++r) {
+      if (!result_.counted[r] || enclosing_[r]) continue;
+      const auto& times = records_[r].times;
+      if (sums.empty()) sums.resize(times.size());
+      if (times.size() != sums.size()) return {};
+      for (std::size_t p = 0; p < times.size(); ++p) sums[p] += times[p];
+    }
+    if (std::any_of(sums.begin(), sums.end(), [](Seconds sum) { return sum.value <= 0; })) sums.clear();
+    return sums;
+  }
+
+  /// Of values by pass, those of the passes that count.
+  template <class Value>
+  [[nodiscard]] std::vector<Value> chosen(const std::vector<Value>& values) const {
+    if (chosen_.empty() || values.size() != result_.passes.size()) return values;
+    std::vector<Value> result;
+    for (const auto p : chosen_) result.push_back(values[p]);
+    return result;
+  }
+
+  [[nodiscard]] std::optional<Seconds> start_of(std::size_t r) const {
+    const ProfileRecord& record = records_[r];
+    if (chosen_.empty() || record.starts_s.size() != result_.passes.size()) return record.start;
+    std::vector<double> known;
+    for (const float start : chosen(record.starts_s))
+      if (!std::isnan(start)) known.push_back(start);
+    return known.empty() ? record.start : Seconds{detail::quantile(known, 0.5)};
+  }
+
   /// The time in a pass of the usual length: the mean over the middle half of the passes by latency. Means are used
   /// because they add up and medians do not: if each pass has a few slow layers of its own, no median shows them. The
   /// median if there are few passes or the times are not per pass.
@@ -208,16 +244,20 @@ class Builder {
     return std::nullopt;
   }
 
-  void subtract_nested() {
+  void find_enclosing() {
+    enclosing_.resize(records_.size());
     const auto counted_above = nearest_above(records_, [this](std::size_t r) { return bool{result_.counted[r]}; });
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      if (result_.counted[r]) enclosing_[r] = encloser(r, counted_above);
+  }
+
+  void subtract_nested() {
     for (std::size_t r = 0; r < records_.size(); ++r) {
-      if (!result_.counted[r]) continue;
-      const auto above = encloser(r, counted_above);
+      const auto above = enclosing_[r];
       if (!above) continue;
-      nested_[r] = true;
       result_.own[*above].value -= total_[r].value;
       auto& outer = result_.by_pass[*above];
-      const auto& inner = records_[r].times;
+      const std::vector<Seconds> inner = chosen(records_[r].times);
       if (outer.size() != inner.size()) outer.clear();
       for (std::size_t p = 0; p < outer.size(); ++p) outer[p].value -= inner[p].value;
     }
@@ -227,7 +267,7 @@ class Builder {
   [[nodiscard]] bool all_placed() const {
     bool any = false;
     for (std::size_t r = 0; r < records_.size(); ++r) {
-      if (!result_.counted[r] || nested_[r]) continue;
+      if (!result_.counted[r] || enclosing_[r]) continue;
       any = true;
       if (!records_[r].start) return false;
     }
@@ -238,15 +278,16 @@ class Builder {
   /// before the previous one ended.
   double covered() {
     std::map<std::int64_t, std::vector<std::size_t>> lanes;
+    std::vector<Seconds> starts;
+    for (std::size_t r = 0; r < records_.size(); ++r) starts.push_back(start_of(r).value_or(Seconds{}));
     for (std::size_t r = 0; r < records_.size(); ++r)
-      if (result_.counted[r] && !nested_[r]) lanes[records_[r].lane].push_back(r);
+      if (result_.counted[r] && !enclosing_[r]) lanes[records_[r].lane].push_back(r);
     std::vector<std::pair<double, double>> spans;
     for (auto& [lane, list] : lanes) {
-      std::stable_sort(list.begin(), list.end(),
-                       [&](std::size_t a, std::size_t b) { return *records_[a].start < *records_[b].start; });
+      std::stable_sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) { return starts[a] < starts[b]; });
       double end = -1e300;
       for (const auto r : list) {
-        const double begin = std::max(end, records_[r].start->value);
+        const double begin = std::max(end, starts[r].value);
         end = begin + total_[r].value;
         spans.emplace_back(begin, end);
       }
@@ -264,7 +305,7 @@ class Builder {
     });
     double extra = 0;
     for (const auto r : others) {
-      const auto& start = records_[r].start;
+      const auto start = start_of(r);
       result_.own[r] = {start ? spans_.take(start->value, start->value + total_[r].value) : 0.0};
       extra += result_.own[r].value;
     }
@@ -299,7 +340,7 @@ class Builder {
     }
     std::vector<Seconds> idle = latencies_;
     for (std::size_t r = 0; r < records_.size(); ++r) {
-      if (!result_.counted[r] || nested_[r]) continue;
+      if (!result_.counted[r] || enclosing_[r]) continue;
       for (std::size_t p = 0; p < passes; ++p) idle[p].value -= records_[r].times[p].value;
     }
     result_.between = {std::max(0.0, typical(idle).value - extra)};
@@ -310,7 +351,8 @@ class Builder {
   const std::vector<Seconds>& latencies_;
   bool same_run_;  // records and latencies have the same passes
   std::vector<Seconds> total_{};
-  std::vector<bool> nested_{};
+  std::vector<std::optional<std::size_t>> enclosing_{};  // the counted record of its lane around each counted one
+  std::vector<std::size_t> chosen_{};                    // the passes that count, if times are sums; empty: all
   Spans spans_{};
   RecordTimes result_{};
 };

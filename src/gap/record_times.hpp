@@ -20,7 +20,9 @@ struct RecordTimes {
   std::vector<bool> counted{};  ///< kernels if there are any, otherwise layers; also copies and conversions
   Seconds latency{};            ///< time of the passes, or of the records if no pass was timed
   bool of_records = false;      ///< the time is that of the records
-  /// The latencies of the quiet passes: all of them, unless the 90th percentile is more than 1.2 times the 10th and at
+  /// The time of each pass: its latency, or the sum of its records if no pass was timed. Empty if neither is known.
+  std::vector<Seconds> passes{};
+  /// The times of the quiet passes: all of them, unless the 90th percentile is more than 1.2 times the 10th and at
   /// least eight passes take at most 1.1 times the 10th. Then those count, because disturbances only add time.
   std::vector<Seconds> quiet{};
   Seconds side_by_side{};  ///< what ran at the same time as something else

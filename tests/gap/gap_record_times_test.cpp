@@ -2,6 +2,8 @@
 // Lanes, nesting, kernels below layers, and time that no record covers.
 #include "support/gap_support.hpp"
 
+#include <array>
+
 namespace {
 
 using namespace gap_support;
@@ -285,4 +287,73 @@ TEST_CASE("the uncertainty of a part is that of its sum in each pass, since a pa
     p.records[2].times[static_cast<std::size_t>(pass)] = Seconds{(60 - pass % 2 * 20) * us};
   const Gap opposite = gap_of(one_after_another(p));
   CHECK(opposite.part(Cause::slower_layers)->uncertainty->value == Approx(0).margin(1e-12));
+}
+
+TEST_CASE("where the time of a pass is the sum of its records, quiet passes count as where passes are timed") {
+  // 140 + 25 + 30 = 195 us, or three times that in every second pass
+  const auto alternating = [](std::size_t passes, double slower) {
+    EngineProfile p = profile(0, {record("Conv_0", 0), record("Relu_1", 0), record("Softmax_2", 0)});
+    const double quiet_us[] = {140, 25, 30};
+    for (std::size_t r = 0; r < p.records.size(); ++r) {
+      p.records[r].times.clear();
+      for (std::size_t pass = 0; pass < passes; ++pass)
+        p.records[r].times.push_back(Seconds{quiet_us[r] * us * (pass % 2 == 0 ? 1 : slower)});
+    }
+    return p;
+  };
+  const auto warned = [](const Gap& gap, const std::string& words) {
+    return std::any_of(gap.warnings.begin(), gap.warnings.end(),
+                       [&words](const std::string& text) { return text.find(words) != std::string::npos; });
+  };
+  const Gap ten = gap_of(alternating(20, 3));
+  CHECK(ten.latency_of_records);
+  CHECK(ten.latency->value == Approx(195 * us));
+  CHECK(ten.passes == 20);
+  CHECK(ten.quiet_passes == 10);
+  CHECK(ten.p10->value == Approx(195 * us));
+  CHECK(ten.p90->value == Approx(585 * us));
+  CHECK(ten.latency_uncertainty->value == Approx(0).margin(1e-12));
+  CHECK(warned(ten, "p90 is 3.00 times p10"));
+  CHECK(warned(ten, "only the 10 passes within 10 % of p10 count"));
+  CHECK(ten.records[0].time.value == Approx(140 * us));
+  for (const GapPart& part : ten.parts)
+    if (part.uncertainty) CHECK(part.uncertainty->value == Approx(0).margin(1e-12));
+  // Of five quiet passes and five slow ones, all count: the median of each record is 2 times its quiet time.
+  const Gap five = gap_of(alternating(10, 3));
+  CHECK(five.latency->value == Approx(390 * us));
+  CHECK(five.quiet_passes == 10);
+  CHECK(warned(five, "too few of them are quiet, so that all count"));
+  // Passes that are alike within 1.2: the median is between 195 and 1.1 x 195.
+  const Gap alike = gap_of(alternating(20, 1.1));
+  CHECK(alike.latency->value == Approx(1.05 * 195 * us));
+  CHECK(alike.quiet_passes == 20);
+  CHECK_FALSE(warned(alike, "the passes differ"));
+  // A file that has means only, and records that took no time that shows.
+  CHECK_FALSE(gap_of(alternating(1, 3)).p10);
+  EngineProfile none = alternating(20, 3);
+  for (auto& each : none.records) each.times[0] = Seconds{};
+  const Gap lacking = gap_of(none);
+  CHECK(lacking.passes == 20);
+  CHECK_FALSE(lacking.p10);
+}
+
+TEST_CASE("starts of records, too, are those of the quiet passes where the time of a pass is the sum of its records") {
+  // Quiet: Conv_0 0..140 on one lane, Softmax_2 120..150 and Relu_1 150..175 on another: 175, of which 20 side by side.
+  EngineProfile p =
+      profile(0, {at(record("Conv_0", 0), 0, 1), at(record("Softmax_2", 0), 0, 2), at(record("Relu_1", 0), 0, 2)});
+  const std::array<std::pair<double, double>, 3> quiet_us{{{0, 140}, {120, 30}, {150, 25}}};
+  for (std::size_t r = 0; r < p.records.size(); ++r) {
+    ProfileRecord& each = p.records[r];
+    each.times.clear();
+    for (std::size_t pass = 0; pass < 16; ++pass) {
+      const double scale = pass % 2 == 0 ? 1 : 3;
+      each.times.push_back(Seconds{quiet_us[r].second * us * scale});
+      each.starts_s.push_back(static_cast<float>(quiet_us[r].first * us * scale));
+    }
+    each.start = Seconds{quiet_us[r].first * us * 2};  // the median over all passes
+  }
+  const Gap gap = gap_of(p);
+  CHECK(gap.quiet_passes == 8);
+  CHECK(gap.latency->value == Approx(175 * us));
+  CHECK(part_us(gap, Cause::side_by_side) == Approx(-20));
 }

@@ -320,7 +320,8 @@ struct Gap {
   std::size_t quiet_passes = 0;  ///< those that count; fewer than `passes` if others were disturbed
   std::int64_t warm_ups = 0;
 
-  std::optional<Seconds> latency{};     ///< the median over quiet passes
+  /// The median over quiet passes. If the profile has no latency, all of these are of the sums of records.
+  std::optional<Seconds> latency{};
   std::optional<Seconds> p10{}, p90{};  ///< with at least two passes
   std::optional<Seconds> latency_uncertainty{};
   bool latency_of_records = false;  ///< the profile has no latency: it is the sum of records, without idle time
