@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <benanza/detail/duration.hpp>
 #include <benanza/study/make_study.hpp>
 
 #include <algorithm>
@@ -197,6 +198,28 @@ std::vector<StudyMean> means_of(const std::vector<StudyRow>& rows) {
   return means.take();
 }
 
+std::string latency_text(const StudyRow& row) {
+  return detail::milliseconds_text(*row.latency) + (row.file.empty() ? "" : " (" + row.file + ")");
+}
+
+/// Notes that means leave out all but the first of several latencies of a framework.
+void note_further_latencies(Study& study) {
+  std::map<std::pair<Place, std::string>, const StudyRow*> first_rows;
+  std::size_t further = 0;
+  std::string example;
+  for (const auto& row : study.rows) {
+    if (!row.latency || !row.doubt.empty()) continue;
+    const std::string framework = framework_of(row);
+    const auto [first, is_new] = first_rows.try_emplace({{row.device, row.batch, row.model}, framework}, &row);
+    if (is_new || further++ > 0) continue;
+    example = framework + " of " + row.model + " on " + row.device + ", batch " + std::to_string(row.batch) + ": " +
+              latency_text(*first->second) + " counts, " + latency_text(row) + " does not";
+  }
+  if (further > 0)
+    study.notes.push_back("means lack " + std::to_string(further) + (further == 1 ? " latency" : " latencies") +
+                          " of a framework that has another one before, first " + example);
+}
+
 /// Notes device names that are ambiguous because several devices of the accounts begin with them.
 void note_unclear_devices(Study& study, const std::set<std::string>& devices) {
   std::map<std::string, std::string> unclear;
@@ -253,6 +276,7 @@ Study make_study(std::vector<StudyAccount> accounts, std::vector<StudyLatency> l
       for (const auto* latency : found->second) add_latency(study.rows.emplace_back(row), *latency, own);
   }
   study.means = means_of(study.rows);
+  note_further_latencies(study);
   note_unclear_devices(study, devices);
   for (const auto& row : study.rows)
     if (!row.doubt.empty())

@@ -118,6 +118,17 @@ TEST_CASE("The first of several latencies of one framework counts in means, and 
   CHECK(study.rows[1].latency.value().value == 16);
   CHECK(mean_of(study, "ratio of library", "mxnet").all.mean == Approx(0.5));
   CHECK(mean_of(study, "ratio of library", "mxnet").all.count == 1);
+  REQUIRE(study.notes.size() == 1);
+  CHECK(study.notes[0] ==
+        "means lack 1 latency of a framework that has another one before, first mxnet of a on Tesla T4, batch 1: "
+        "8e+03 ms counts, 1.6e+04 ms does not");
+  // Of a type of its own, an engine is another one. A latency that cannot be of the model does not come first.
+  StudyLatency half = latency("a", "mxnet", 16);
+  half.type = DataType::f16;
+  CHECK(make_study({account("a", 4, 2)}, {latency("a", "mxnet", 8), half}).notes.empty());
+  const Study doubtful = make_study({account("a", 10, 5)}, {latency("a", "mxnet", 0.9), latency("a", "mxnet", 8)});
+  REQUIRE(doubtful.notes.size() == 1);
+  CHECK_THAT(doubtful.notes[0], Catch::Contains("a fifth"));
 }
 
 TEST_CASE("A latency without a device is of the only one, and one without a bound has a row") {

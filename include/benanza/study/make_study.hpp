@@ -19,8 +19,8 @@ namespace benanza {
 /// account that has it, and each speed-up from the first that has both of its sides. After the first account, only
 /// accounts that lack no layer count. Latencies join by model, device and batch size; one without a device belongs to
 /// the only device that the accounts have. Equal entries of two files count once. If a framework has several latencies,
-/// each has its row, and the first counts in means. A latency below the model floor, or below a fifth of every bound,
-/// is not one of the model: it keeps its row, gets no ratio, and is noted.
+/// each has its row, the first counts in means, and a note names one that does not. A latency below the model floor, or
+/// below a fifth of every bound, is not one of the model: it keeps its row, gets no ratio, and is noted.
 [[nodiscard]] Study make_study(std::vector<StudyAccount> accounts, std::vector<StudyLatency> latencies);
 
 }  // namespace benanza
