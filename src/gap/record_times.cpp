@@ -127,19 +127,18 @@ class Builder {
     result_.passes = result_.of_records ? sums_of_passes() : latencies_;
     const auto quiet = quiet_passes(result_.passes);
     for (const auto p : quiet) result_.quiet.push_back(result_.passes[p]);
-    if (result_.of_records && quiet.size() < result_.passes.size()) chosen_ = quiet;
+    if (same_run_ && quiet.size() < result_.passes.size()) quiet_of_several_ = quiet;
     constexpr std::size_t least = 8;
-    if (same_run_ && !result_.of_records && quiet.size() >= least) {
+    if (same_run_ && quiet.size() >= least) {
       const Seconds low = quantile_of(result_.quiet, 0.25), high = quantile_of(result_.quiet, 0.75);
       for (const auto p : quiet)
-        if (low <= latencies_[p] && latencies_[p] <= high) result_.middle.push_back(p);
+        if (low <= result_.passes[p] && result_.passes[p] <= high) result_.middle.push_back(p);
     }
     for (std::size_t r = 0; r < count; ++r) {
-      std::vector<Seconds> times = chosen(records_[r].times);
-      total_.push_back(typical(times));
+      total_.push_back(typical(records_[r].times));
       result_.own.push_back(total_[r]);
-      result_.uncertainty.push_back(uncertainty_of_typical(times));
-      result_.by_pass.push_back(times.size() > 1 ? std::move(times) : std::vector<Seconds>{});
+      result_.uncertainty.push_back(uncertainty_of_typical(records_[r].times));
+      result_.by_pass.push_back(records_[r].times.size() > 1 ? records_[r].times : std::vector<Seconds>{});
     }
   }
 
@@ -158,7 +157,8 @@ class Builder {
     else if (placed) static_cast<void>(covered());
     result_.side_by_side = {all - busy};
     const double extra = placed ? fill_gaps() : fill_lane(lanes);
-    result_.latency = result_.of_records ? Seconds{busy + extra} : quantile_of(result_.quiet, 0.5);
+    result_.latency = result_.passes.empty() ? Seconds{all} : quantile_of(result_.quiet, 0.5);
+    if (result_.of_records) result_.latency += Seconds{extra} - result_.side_by_side;
     if (placed && same_run_ && !result_.of_records) set_between(lanes.size() <= 1, busy, extra);
     result_.rest = result_.latency - Seconds{busy + extra} - result_.between;
     for (std::size_t r = 0; r < records_.size(); ++r)  // a share of these counts
@@ -183,21 +183,13 @@ class Builder {
     return sums;
   }
 
-  /// Of values by pass, those of the passes that count.
-  template <class Value>
-  [[nodiscard]] std::vector<Value> chosen(const std::vector<Value>& values) const {
-    if (chosen_.empty() || values.size() != result_.passes.size()) return values;
-    std::vector<Value> result;
-    for (const auto p : chosen_) result.push_back(values[p]);
-    return result;
-  }
-
+  /// The median over quiet passes, if it is known by pass.
   [[nodiscard]] std::optional<Seconds> start_of(std::size_t r) const {
     const ProfileRecord& record = records_[r];
-    if (chosen_.empty() || record.starts_s.size() != result_.passes.size()) return record.start;
+    if (record.starts_s.size() != result_.passes.size()) return record.start;
     std::vector<double> known;
-    for (const float start : chosen(record.starts_s))
-      if (!std::isnan(start)) known.push_back(start);
+    for (const auto p : quiet_of_several_)
+      if (!std::isnan(record.starts_s[p])) known.push_back(record.starts_s[p]);
     return known.empty() ? record.start : Seconds{detail::quantile(known, 0.5)};
   }
 
@@ -205,7 +197,7 @@ class Builder {
   /// because they add up and medians do not: if each pass has a few slow layers of its own, no median shows them. The
   /// median if there are few passes or the times are not per pass.
   [[nodiscard]] Seconds typical(const std::vector<Seconds>& times) const {
-    if (result_.middle.empty() || times.size() != latencies_.size()) return quantile_of(times, 0.5);
+    if (result_.middle.empty() || times.size() != result_.passes.size()) return quantile_of(times, 0.5);
     Seconds sum{};
     for (const auto p : result_.middle) sum += times[p];
     return sum / static_cast<double>(result_.middle.size());
@@ -213,7 +205,8 @@ class Builder {
 
   /// A single slow pass shows in it.
   [[nodiscard]] std::optional<Seconds> uncertainty_of_typical(const std::vector<Seconds>& times) const {
-    return times.size() == latencies_.size() ? uncertainty_over(times, result_.middle) : uncertainty_of_median(times);
+    return times.size() == result_.passes.size() ? uncertainty_over(times, result_.middle)
+                                                 : uncertainty_of_median(times);
   }
 
   void choose_counted() {
@@ -257,7 +250,7 @@ class Builder {
       if (!above) continue;
       result_.own[*above].value -= total_[r].value;
       auto& outer = result_.by_pass[*above];
-      const std::vector<Seconds> inner = chosen(records_[r].times);
+      const auto& inner = records_[r].times;
       if (outer.size() != inner.size()) outer.clear();
       for (std::size_t p = 0; p < outer.size(); ++p) outer[p].value -= inner[p].value;
     }
@@ -352,7 +345,7 @@ class Builder {
   bool same_run_;  // records and latencies have the same passes
   std::vector<Seconds> total_{};
   std::vector<std::optional<std::size_t>> enclosing_{};  // the counted record of its lane around each counted one
-  std::vector<std::size_t> chosen_{};                    // the passes that count, if times are sums; empty: all
+  std::vector<std::size_t> quiet_of_several_{};          // the quiet passes; empty if all are
   Spans spans_{};
   RecordTimes result_{};
 };
