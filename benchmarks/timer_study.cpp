@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timer_study.hpp"
 
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
 

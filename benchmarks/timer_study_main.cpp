@@ -6,7 +6,7 @@
 #include <benanza/backend/cublas.hpp>
 #include <benanza/backend/cuda.hpp>
 #include <benanza/backend/cudnn.hpp>
-#include <benanza/detail/duration.hpp>
+#include <benanza/base/detail/duration.hpp>
 #include <benanza/error.hpp>
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of cuDNN's legacy calls, with the problem in cuDNN's terms.
 #include "standalone.hpp"
-#include <benanza/detail/field_text.hpp>
+#include <benanza/base/detail/field_text.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/unit_height.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of oneDNN's families, with the problem in oneDNN's terms.
 #include "standalone.hpp"
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/fold_leading.hpp>
+#include <benanza/base/detail/field_text.hpp>
+#include <benanza/base/detail/fold_leading.hpp>
 #include <benanza/model/composed_attention.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/quantization.hpp>

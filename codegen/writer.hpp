@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writer: values as C++ source text. One `append_code` for each type of field that operators have, as
-// detail/field_text.hpp has one `append_text`; text from a model enters the code only through `as_comment` and
+// base/detail/field_text.hpp has one `append_text`; text from a model enters the code only through `as_comment` and
 // `as_word`.
 #pragma once
 
-#include <benanza/detail/field_text.hpp>
+#include <benanza/base/detail/field_text.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/model/layer_set.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suite_flags.hpp"
 
-#include <benanza/detail/duration.hpp>
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/duration.hpp>
+#include <benanza/base/detail/field_text.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/data_type.hpp>
 

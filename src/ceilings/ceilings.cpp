@@ -6,8 +6,8 @@
 #include "plan/cpu_set.hpp"
 #include "plan/memory_block.hpp"
 #include "plan/processor.hpp"
-#include <benanza/detail/quantile.hpp>
-#include <benanza/detail/running_clock.hpp>
+#include <benanza/base/detail/quantile.hpp>
+#include <benanza/base/detail/running_clock.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -11,7 +11,7 @@
 #include "reference/index.hpp"
 #include "training_nodes.hpp"
 #include "tree_call.hpp"
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/make_layer.hpp>
 #include <benanza/operators/lookup.hpp>
 

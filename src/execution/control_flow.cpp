@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // If, Loop and Scan, executed as data requires.
 #include "program.hpp"
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <cstring>
 #include <limits>

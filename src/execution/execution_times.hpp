@@ -2,9 +2,9 @@
 // set_times: the whole-execution times of a witness.
 #pragma once
 
+#include <benanza/base/detail/confidence_interval.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/bounds/witness.hpp>
-#include <benanza/detail/confidence_interval.hpp>
-#include <benanza/detail/quantile.hpp>
 
 #include <cstddef>
 #include <limits>

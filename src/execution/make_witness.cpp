@@ -8,7 +8,7 @@
 #include "plan/cpu_set.hpp"
 #include "plan/round_trip.hpp"
 #include "recorded_sequence.hpp"
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/execution/executor.hpp>
 #include <benanza/execution/random_tensor.hpp>
 #include <benanza/fusion/detail/moved_strides.hpp>

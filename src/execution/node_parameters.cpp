@@ -2,7 +2,7 @@
 #include "node_parameters.hpp"
 
 #include "quantized_gemm.hpp"
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npy.hpp"
 
-#include <benanza/detail/regular_file.hpp>
+#include <benanza/base/detail/regular_file.hpp>
 #include <benanza/results/whole_file.hpp>
 
 #include <algorithm>

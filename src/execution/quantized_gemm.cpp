@@ -2,7 +2,7 @@
 #include "quantized_gemm.hpp"
 
 #include "quantized_nodes.hpp"
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
 
 #include <array>
 #include <cmath>

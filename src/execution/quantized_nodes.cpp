@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantized_nodes.hpp"
 
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
 #include <benanza/plan/element.hpp>
 
 #include <algorithm>

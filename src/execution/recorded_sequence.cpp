@@ -3,7 +3,7 @@
 
 #include "plan_choice.hpp"
 #include "time_of_calls.hpp"
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 
 #include <algorithm>
 #include <exception>

@@ -2,7 +2,7 @@
 #include "sequence.hpp"
 
 #include "time_of_calls.hpp"
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/make_layer.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "literal_tensor.hpp"
 #include "training_nodes.hpp"
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team_sentinel.hpp"
 
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 
 #include <algorithm>
 #include <limits>

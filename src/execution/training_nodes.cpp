@@ -3,8 +3,8 @@
 
 #include "node_parameters.hpp"
 #include "reference/recurrent_steps.hpp"
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/field_text.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 
 #include "causes.hpp"
 #include "engine_options.hpp"
-#include <benanza/detail/saturated.hpp>
-#include <benanza/detail/shell_word.hpp>
+#include <benanza/base/detail/saturated.hpp>
+#include <benanza/base/detail/shell_word.hpp>
 #include <benanza/model/data_type.hpp>
 
 #include <algorithm>

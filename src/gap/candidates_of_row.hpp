@@ -2,8 +2,8 @@
 // Selects candidates of a layer by what the names of their plans say.
 #pragma once
 
+#include <benanza/base/detail/algorithm_text.hpp>
 #include <benanza/bounds/analysis.hpp>
-#include <benanza/detail/algorithm_text.hpp>
 #include <benanza/results/expected_time.hpp>
 
 namespace benanza::gap {

@@ -5,7 +5,7 @@
 #include "engine_words.hpp"
 #include "phases.hpp"
 #include "record_tree.hpp"
-#include <benanza/detail/node_parts.hpp>
+#include <benanza/base/detail/node_parts.hpp>
 #include <benanza/fusion/fuse.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>

@@ -2,7 +2,7 @@
 #include "record_times.hpp"
 
 #include "record_tree.hpp"
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request.hpp"
 
-#include <benanza/detail/field_text.hpp>
+#include <benanza/base/detail/field_text.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/whole_file.hpp>

@@ -7,7 +7,7 @@
 #include "shared_state.hpp"
 #include "surroundings.hpp"
 #include "temporary_folder.hpp"
-#include <benanza/detail/running_clock.hpp>
+#include <benanza/base/detail/running_clock.hpp>
 #include <benanza/error.hpp>
 #include <benanza/isolation/interrupt.hpp>
 

@@ -9,7 +9,7 @@
 #include "sampling/this_host.hpp"
 #include "sampling/thread_counts.hpp"
 #include "tuning_session.hpp"
-#include <benanza/detail/running_clock.hpp>
+#include <benanza/base/detail/running_clock.hpp>
 #include <benanza/error.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>

@@ -2,7 +2,7 @@
 #include "rounds.hpp"
 
 #include "sample_cost.hpp"
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>

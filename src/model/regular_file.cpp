@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/detail/regular_file.hpp>
+#include <benanza/base/detail/regular_file.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>

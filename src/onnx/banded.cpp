@@ -2,7 +2,7 @@
 #include "banded.hpp"
 
 #include "fold.hpp"
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/operators/lookup.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "batch_axis.hpp"
 
 #include "proto.hpp"
-#include <benanza/detail/einsum_labels.hpp>
+#include <benanza/base/detail/einsum_labels.hpp>
 #include <benanza/operators/lookup.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Common subexpressions: nodes that compute what an earlier node has computed are merged with it.
 #include "build.hpp"
 #include "same_bodies.hpp"
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <onnx/defs/schema.h>
 

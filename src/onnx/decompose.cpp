@@ -2,8 +2,8 @@
 // com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "decompose.hpp"
 
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/node_parts.hpp>
+#include <benanza/base/detail/node.hpp>
+#include <benanza/base/detail/node_parts.hpp>
 
 #include <algorithm>
 #include <array>

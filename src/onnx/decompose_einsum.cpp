@@ -3,7 +3,7 @@
 // only a constant has are summed before a request.
 #include "decompose.hpp"
 #include "parts.hpp"
-#include <benanza/detail/einsum_labels.hpp>
+#include <benanza/base/detail/einsum_labels.hpp>
 
 #include <algorithm>
 #include <bit>

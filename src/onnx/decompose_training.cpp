@@ -3,7 +3,7 @@
 // project.
 // https://github.com/microsoft/onnxruntime/blob/main/orttraining/orttraining/core/graph/training_op_defs.cc
 #include "decompose.hpp"
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/op/movement_parts.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "frame.hpp"
 
 #include "proto.hpp"
-#include <benanza/detail/node_parts.hpp>
+#include <benanza/base/detail/node_parts.hpp>
 
 namespace benanza::importer {
 

@@ -2,7 +2,7 @@
 // MappedFile: a file in memory; only the pages that are read are loaded.
 #pragma once
 
-#include <benanza/detail/regular_file.hpp>
+#include <benanza/base/detail/regular_file.hpp>
 #include <benanza/error.hpp>
 
 #include <cerrno>

@@ -2,7 +2,7 @@
 // Parts: the nodes that replace one node.
 #pragma once
 
-#include <benanza/detail/node_parts.hpp>
+#include <benanza/base/detail/node_parts.hpp>
 #include <benanza/model/graph.hpp>
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 #include "build.hpp"
 #include "inline_functions.hpp"
 #include "proto.hpp"
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <algorithm>
 #include <numeric>

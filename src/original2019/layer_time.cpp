@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layer_time.hpp"
 
-#include <benanza/detail/window_axes.hpp>
+#include <benanza/base/detail/window_axes.hpp>
 #include <benanza/model/layer.hpp>
 
 #include <algorithm>

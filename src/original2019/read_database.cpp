@@ -4,7 +4,7 @@
 // the row failed. real_time is in nanoseconds, whatever time_unit says.
 #include "read.hpp"
 #include "results/root_object.hpp"
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 #include <benanza/error.hpp>
 
 #include <simdjson.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logged_layer.hpp"
 
-#include <benanza/detail/window_axes.hpp>
+#include <benanza/base/detail/window_axes.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <algorithm>

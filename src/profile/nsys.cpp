@@ -8,7 +8,7 @@
 #include "nsys_timeline.hpp"
 #include "reader.hpp"
 #include "sqlite_database.hpp"
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>

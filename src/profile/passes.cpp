@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes.hpp"
 
-#include <benanza/detail/warm_ups.hpp>
 #include <benanza/error.hpp>
+#include <benanza/profile/detail/warm_ups.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record_value.hpp"
 
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 
 #include <simdjson.h>
 

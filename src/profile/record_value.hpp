@@ -10,7 +10,7 @@
 
 namespace benanza::profile {
 
-/// The time of a record. Throws Unreadable unless it is 0 or a time that can be (detail/limits.hpp); `what` is the
+/// The time of a record. Throws Unreadable unless it is 0 or a time that can be (base/detail/limits.hpp); `what` is the
 /// field as it is in the file: `time '1e300'`.
 [[nodiscard]] Seconds record_time(double value, Seconds unit, const std::string& what);
 /// The same from the text of a number, without blanks around it.

@@ -2,7 +2,7 @@
 #include "trace_event.hpp"
 
 #include "record_value.hpp"
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 
 #include <charconv>
 #include <cmath>

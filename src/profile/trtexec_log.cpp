@@ -4,7 +4,7 @@
 #include "reader.hpp"
 #include "record_value.hpp"
 #include "trtexec_record.hpp"
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference.hpp"
-#include <benanza/detail/small_float.hpp>
+#include <benanza/base/detail/small_float.hpp>
 #include <benanza/plan/element.hpp>
 
 #include <algorithm>

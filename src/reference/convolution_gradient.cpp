@@ -3,7 +3,7 @@
 // the sum over the products that contain it of the other factor times dy.
 #include "evaluate.hpp"
 #include "index.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 namespace benanza::reference {
 

@@ -2,7 +2,7 @@
 // Gradients of pools, losses and look-ups, and an optimizer's step.
 #include "evaluate.hpp"
 #include "index.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 #include <benanza/error.hpp>
 #include <benanza/results/csv_table.hpp>
 

@@ -5,9 +5,9 @@
 #include "row_fields.hpp"
 #include "row_name.hpp"
 #include "run_context.hpp"
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/limits.hpp>
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/field_text.hpp>
+#include <benanza/base/detail/limits.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/detail/event_stream.hpp>

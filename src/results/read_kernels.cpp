@@ -2,7 +2,7 @@
 #include "read_kernels.hpp"
 
 #include "json_value.hpp"
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_fault.hpp"
 
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "json_value.hpp"
 #include "read_kernels.hpp"
-#include <benanza/detail/field_text.hpp>
+#include <benanza/base/detail/field_text.hpp>
 
 #include <cmath>
 

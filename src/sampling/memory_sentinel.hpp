@@ -12,7 +12,7 @@
 #pragma once
 
 #include "host.hpp"
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 // phase is detected when the phase ends.
 #pragma once
 
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/model/units.hpp>
 
 #include <algorithm>

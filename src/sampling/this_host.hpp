@@ -6,7 +6,7 @@
 #include "host.hpp"
 #include "memory_probe.hpp"
 #include "plan/thread_pool.hpp"
-#include <benanza/detail/running_clock.hpp>
+#include <benanza/base/detail/running_clock.hpp>
 #include <benanza/plan/openmp_team.hpp>
 
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "missing_layers.hpp"
 
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/detail/session_rounds.hpp>
-#include <benanza/detail/quantile.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/results/comparison.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "account.hpp"
 
-#include <benanza/detail/algorithm_text.hpp>
+#include <benanza/base/detail/algorithm_text.hpp>
 #include <benanza/results/expected_time.hpp>
 
 #include <algorithm>

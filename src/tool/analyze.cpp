@@ -9,8 +9,8 @@
 #include "stored.hpp"
 #include "terminal.hpp"
 #include "validators.hpp"
+#include <benanza/base/detail/shell_word.hpp>
 #include <benanza/bounds/make_sweeps.hpp>
-#include <benanza/detail/shell_word.hpp>
 #include <benanza/original2019/rules.hpp>
 #include <benanza/session/backends.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assertion.hpp"
 
-#include <benanza/detail/duration.hpp>
+#include <benanza/base/detail/duration.hpp>
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include "stored.hpp"
 #include "validators.hpp"
 #include "witnesses.hpp"
-#include <benanza/detail/duration.hpp>
+#include <benanza/base/detail/duration.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/retype.hpp>
 #include <benanza/original2019/rules.hpp>

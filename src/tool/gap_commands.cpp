@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gap_commands.hpp"
 
+#include <benanza/base/detail/shell_word.hpp>
 #include <benanza/codegen.hpp>
-#include <benanza/detail/shell_word.hpp>
 #include <benanza/model/layer_signature.hpp>
 
 #include <CLI/CLI.hpp>

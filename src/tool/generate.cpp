@@ -6,8 +6,8 @@
 #include "output.hpp"
 #include "reproducer.hpp"
 #include "stored.hpp"
+#include <benanza/base/detail/shell_word.hpp>
 #include <benanza/codegen.hpp>
-#include <benanza/detail/shell_word.hpp>
 #include <benanza/session/backends.hpp>
 #include <benanza/session/session.hpp>
 

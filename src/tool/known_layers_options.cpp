@@ -3,7 +3,7 @@
 
 #include "models.hpp"
 #include "stored.hpp"
-#include <benanza/detail/saturated.hpp>
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/original2019/rules.hpp>
 #include <benanza/results/measuring_time.hpp>

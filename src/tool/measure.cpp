@@ -5,8 +5,8 @@
 #include "output.hpp"
 #include "plan/accompanied.hpp"
 #include "plan/backends.hpp"
+#include <benanza/base/detail/duration.hpp>
 #include <benanza/bounds/layer_floor.hpp>
-#include <benanza/detail/duration.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/layer_signature.hpp>
 

@@ -5,8 +5,8 @@
 #include "isolation/worker.hpp"
 #include "plan/backends.hpp"
 #include "terminal.hpp"
+#include <benanza/base/detail/duration.hpp>
 #include <benanza/bounds/sweep.hpp>
-#include <benanza/detail/duration.hpp>
 #include <benanza/isolation/interrupt.hpp>
 #include <benanza/plan/choose_backends.hpp>
 

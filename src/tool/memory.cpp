@@ -6,8 +6,8 @@
 #include "models.hpp"
 #include "output.hpp"
 #include "stored.hpp"
-#include <benanza/detail/saturated.hpp>
-#include <benanza/detail/shell_word.hpp>
+#include <benanza/base/detail/saturated.hpp>
+#include <benanza/base/detail/shell_word.hpp>
 #include <benanza/memory/detail/read_constants.hpp>
 #include <benanza/memory/make_memory_profile.hpp>
 #include <benanza/model/make_layer.hpp>

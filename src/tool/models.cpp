@@ -4,7 +4,7 @@
 #include "sizes.hpp"
 #include "terminal.hpp"
 #include "watchdog.hpp"
-#include <benanza/detail/shell_word.hpp>
+#include <benanza/base/detail/shell_word.hpp>
 #include <benanza/model/retype.hpp>
 #include <benanza/training/derive_training.hpp>
 

@@ -3,8 +3,8 @@
 
 #include "execution/npy.hpp"
 #include "validators.hpp"
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/shell_word.hpp>
+#include <benanza/base/detail/field_text.hpp>
+#include <benanza/base/detail/shell_word.hpp>
 
 #include <CLI/CLI.hpp>
 

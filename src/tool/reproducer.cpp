@@ -4,7 +4,7 @@
 #include "options.hpp"
 #include "plan/backends.hpp"
 #include "terminal.hpp"
-#include <benanza/detail/shell_word.hpp>
+#include <benanza/base/detail/shell_word.hpp>
 #include <benanza/error.hpp>
 #include <benanza/measure/measure.hpp>
 #include <benanza/model/layer_signature.hpp>

@@ -8,8 +8,8 @@
 #include "parse_rates.hpp"
 #include "stored.hpp"
 #include "validators.hpp"
+#include <benanza/base/detail/duration.hpp>
 #include <benanza/bounds/unit_shares.hpp>
-#include <benanza/detail/duration.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/report/scale_report.hpp>
 #include <benanza/results/machine_file.hpp>

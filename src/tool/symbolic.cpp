@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolic.hpp"
 
-#include <benanza/detail/saturated.hpp>
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/layer_signature.hpp>
 

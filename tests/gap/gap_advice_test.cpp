@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The advice of a gap, and its other questions.
 #include "support/gap_support.hpp"
-#include <benanza/detail/shell_word.hpp>
+#include <benanza/base/detail/shell_word.hpp>
 
 #include <algorithm>
 #include <optional>

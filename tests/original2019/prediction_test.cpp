@@ -3,7 +3,7 @@
 // recomputed from the published tables by a script in another language, and the limits that the methods have to keep.
 #include "devices.hpp"
 #include "support/catch.hpp"
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/predict/detail/spread.hpp>
 
 #include <algorithm>

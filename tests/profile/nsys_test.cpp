@@ -5,7 +5,7 @@
 #include "support/data2019.hpp"
 #include "support/gap_support.hpp"
 #include "support/results_support.hpp"
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/profile/engine_profile.hpp>
 #include <benanza/profile/kernel_class.hpp>
 

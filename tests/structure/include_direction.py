@@ -66,14 +66,14 @@ ROOMS = {
 }
 
 # Public headers outside of a room's folder.
-ROOM_OF_HEADER = {"error": "model", "version": "model", "op": "model", "operators": "model", "detail": "model", "inline": "model", "catch2": "bounds", "gtest": "bounds", "benanza": "umbrella"}
+ROOM_OF_HEADER = {"error": "model", "version": "model", "op": "model", "operators": "model", "base": "model", "inline": "model", "catch2": "bounds", "gtest": "bounds", "benanza": "umbrella"}
 
 # Within the model: from the lowest level to the highest; a header includes its own level and lower ones. What is not named is on top.
 LEVELS = [
-    r"inline|error|version|model/(band|data_type|ramp|tensor_shape|units|inline_text|elementwise)",
-    r"model/(graph|critical_path)|op/operator|operators/.*|detail/(?!field_text|consistent).*",
+    r"inline|error|version|model/(detail/band|data_type|ramp|tensor_shape|units|elementwise)",
+    r"model/(graph|critical_path)|op/operator|operators/.*|base/detail/(?!field_text).*",
     r"model/(epilogue|fused_node|cost)",
-    r"op/.*|detail/(field_text|consistent)",
+    r"op/.*|base/detail/field_text",
     r"model/(detail/)?(ask|layer|layer_signature)|model/(layer_set|shared_layer)",
 ]
 

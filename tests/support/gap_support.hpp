@@ -7,8 +7,8 @@
 
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/bounds/analyze.hpp>
-#include <benanza/detail/quantile.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/gap/gap.hpp>
 #include <benanza/model/layer_signature.hpp>

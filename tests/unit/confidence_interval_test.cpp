@@ -2,9 +2,9 @@
 // The interval behind `±`: by hand, and how often it holds the true value of simulated databases.
 #include "support/catch.hpp"
 #include "support/graph_builder.hpp"
+#include <benanza/base/detail/confidence_interval.hpp>
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/model_diff.hpp>
-#include <benanza/detail/confidence_interval.hpp>
 #include <benanza/fusion/model_layers.hpp>
 #include <benanza/model/layer_signature.hpp>
 

@@ -2,7 +2,7 @@
 #include "bench/suite_flags.hpp"
 
 #include "support/catch.hpp"
-#include <benanza/detail/duration.hpp>
+#include <benanza/base/detail/duration.hpp>
 #include <benanza/error.hpp>
 
 #include <algorithm>

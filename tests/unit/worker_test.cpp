@@ -4,7 +4,7 @@
 #include "isolation/request.hpp"
 #include "isolation/surroundings.hpp"
 #include "support/results_support.hpp"
-#include <benanza/detail/running_clock.hpp>
+#include <benanza/base/detail/running_clock.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/plan/kernel_settings.hpp>
 

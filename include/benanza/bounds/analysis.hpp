@@ -3,9 +3,9 @@
 // it.
 #pragma once
 
+#include <benanza/base/detail/boxed.hpp>
 #include <benanza/bounds/bound.hpp>
 #include <benanza/bounds/timed_graph.hpp>
-#include <benanza/detail/boxed.hpp>
 #include <benanza/model/cost.hpp>
 #include <benanza/model/detail/dead_work.hpp>
 #include <benanza/model/floor_exception.hpp>

@@ -3,7 +3,7 @@
 // the last dimension, y = scores v. oneDNN's plans and stand-alone suites state the same problem, in these dimensions.
 #pragma once
 
-#include <benanza/detail/fold_leading.hpp>
+#include <benanza/base/detail/fold_leading.hpp>
 #include <benanza/op/attention.hpp>
 
 #include <algorithm>

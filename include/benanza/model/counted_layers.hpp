@@ -3,7 +3,7 @@
 // models already contains.
 #pragma once
 
-#include <benanza/detail/saturated.hpp>
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/model/units.hpp>
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // in order. A convolution with its bias is already one layer in ONNX; fusion adds the other post-ops.
 #pragma once
 
-#include <benanza/detail/magnitudes.hpp>
+#include <benanza/base/detail/magnitudes.hpp>
 #include <benanza/model/elementwise.hpp>
 #include <benanza/op/operator.hpp>
 

@@ -5,7 +5,7 @@
 // signature however a model is quantised, and every bound holds for the model's own types.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/operators/lookup.hpp>
 

@@ -2,7 +2,7 @@
 // What ONNX Runtime's optimiser writes into its own nodes: a fused activation, and channels as the last dimension.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/epilogue.hpp>
 
 #include <algorithm>

@@ -4,10 +4,10 @@
 // order. Created by `import_onnx`.
 #pragma once
 
-#include <benanza/detail/band.hpp>
-#include <benanza/detail/boxed.hpp>
+#include <benanza/base/detail/boxed.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/data_type.hpp>
+#include <benanza/model/detail/band.hpp>
 #include <benanza/model/ramp.hpp>
 #include <benanza/model/tensor_shape.hpp>
 

@@ -2,7 +2,7 @@
 // LayerSet: the unique layers over any number of models, and where each occurs.
 #pragma once
 
-#include <benanza/detail/saturated.hpp>
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/shared_layer.hpp>
 

@@ -2,7 +2,7 @@
 // Attention, and the rotation of positions before it.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Exchanges between workers.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>

@@ -2,10 +2,10 @@
 // Functions of each element by itself.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
-#include <benanza/detail/unary_functions.hpp>
+#include <benanza/base/detail/collapse.hpp>
 #include <benanza/model/elementwise.hpp>
 #include <benanza/model/epilogue.hpp>
+#include <benanza/op/detail/unary_functions.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>

@@ -2,7 +2,7 @@
 // What cuts parts out of tensors, joins them or adds a border.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>

@@ -2,7 +2,7 @@
 // An operator that no header describes. Only its bytes are known, so it is modelled by the roofline and never measured.
 #pragma once
 
-#include <benanza/detail/inline_text.hpp>
+#include <benanza/base/detail/inline_text.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>

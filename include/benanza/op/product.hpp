@@ -2,7 +2,7 @@
 // Matrix products and sums of products by index.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/op/operator.hpp>
 

@@ -2,7 +2,7 @@
 // Reductions, sums along an axis, and the largest elements.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <array>

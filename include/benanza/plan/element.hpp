@@ -2,7 +2,7 @@
 // Elements of a row-major buffer as numbers, for every type that a layer computes with.
 #pragma once
 
-#include <benanza/detail/small_float.hpp>
+#include <benanza/base/detail/small_float.hpp>
 
 #include <cstdint>
 #include <cstring>

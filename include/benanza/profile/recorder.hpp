@@ -18,8 +18,8 @@
 // than an earlier one.
 #pragma once
 
-#include <benanza/detail/warm_ups.hpp>
 #include <benanza/error.hpp>
+#include <benanza/profile/detail/warm_ups.hpp>
 #include <benanza/profile/engine_profile.hpp>
 
 #include <algorithm>

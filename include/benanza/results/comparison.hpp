@@ -4,8 +4,8 @@
 // tolerance and the noise. The errors of two sessions are independent, so they add in quadrature.
 #pragma once
 
-#include <benanza/detail/confidence_interval.hpp>
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/confidence_interval.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/model/units.hpp>
 #include <benanza/results/measurement.hpp>
 

@@ -27,7 +27,7 @@ class CsvTable {
   [[nodiscard]] std::string operator[](std::string_view column) const;
   /// A number that is not negative. Throws InputError for anything else.
   [[nodiscard]] double number(std::string_view column) const;
-  /// A time in milliseconds that can be (detail/limits.hpp), or 0. Throws InputError for anything else.
+  /// A time in milliseconds that can be (base/detail/limits.hpp), or 0. Throws InputError for anything else.
   [[nodiscard]] Seconds milliseconds(std::string_view column) const;
   /// A whole number of at least 1, such as a batch size. Throws InputError for anything else.
   [[nodiscard]] std::int64_t positive(std::string_view column) const;

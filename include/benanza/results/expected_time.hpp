@@ -2,7 +2,7 @@
 // The expected time of one call of a measured row, and the part of it that a bound counts.
 #pragma once
 
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/results/measurement.hpp>
 
 namespace benanza {

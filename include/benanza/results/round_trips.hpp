@@ -3,7 +3,7 @@
 // them (plan/round_trip.hpp). In a virtual machine, two processors may share a cache at one time and not at another.
 #pragma once
 
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/model/units.hpp>
 
 #include <algorithm>

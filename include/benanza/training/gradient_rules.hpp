@@ -2,7 +2,7 @@
 // The rule that differentiates a node, and the inputs that have a gradient.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/operators/lookup.hpp>
 #include <benanza/training/detail/gradients/attention.hpp>
 #include <benanza/training/detail/gradients/convolution.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise operators and their epilogues as chains of steps.
 #include "context.hpp"
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
 
 namespace benanza::cuda {
 

@@ -4,7 +4,7 @@
 #include "check.hpp"
 #include "context.hpp"
 #include "plan/transpose_matrices.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 #include <benanza/model/quantization.hpp>
 #include <benanza/plan/element.hpp>
 

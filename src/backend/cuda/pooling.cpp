@@ -2,7 +2,7 @@
 // Pooling: for types and windows that cuDNN's calls lack, and as another candidate. A window that covers the whole
 // plane is a reduction.
 #include "context.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 namespace benanza::cuda {
 

@@ -4,7 +4,7 @@
 // each channel.
 #include "blocked.hpp"
 #include "context.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 
 #include "kernels.hpp"
 #include "plan/thread_pool.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transpose, Slice, Split, Concat, Expand and Tile as strided copies; Pad.
 #include "strided_copy.hpp"
-#include <benanza/detail/saturated.hpp>
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/plan/index_maps.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // and then columns, vector by vector, but process common small windows in one step.
 #include "blocked.hpp"
 #include "context.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // Gradients of pools, one channel of an image at a time. A maximum's gradients go to the positions that the forward
 // pass recorded; an average's are spread along a line, which is added to each row of the window.
 #include "context.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "product_integer_columns.hpp"
 
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <algorithm>
 #include <cstring>

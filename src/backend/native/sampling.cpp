@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GridSample, RoiAlign and DeformConv: a table of taps and weights for some points, shared by all channels.
 #include "context.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 #include <benanza/plan/index_maps.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strided_copy.hpp"
 
-#include <benanza/detail/saturated.hpp>
+#include <benanza/base/detail/saturated.hpp>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "families.hpp"
 #include "post_ops.hpp"
 #include "quantization_scales.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <array>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of convolutions: each implementation in layouts of its own choice, plain, and channels-last.
 #include "families.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <array>
 

@@ -2,7 +2,7 @@
 // Folding of leading dimensions, shared with the reproducers, which must fold in the same way.
 #pragma once
 
-#include <benanza/detail/fold_leading.hpp>
+#include <benanza/base/detail/fold_leading.hpp>
 
 namespace benanza::onednn {
 

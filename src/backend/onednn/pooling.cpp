@@ -2,7 +2,7 @@
 // Pooling; a mean over whole planes is also offered as a reduction.
 #include "families.hpp"
 #include "reduction.hpp"
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <algorithm>
 

@@ -3,11 +3,11 @@
 // compressed, and of a table in which it looks up rows.
 #pragma once
 
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/layer_floor.hpp>
-#include <benanza/detail/saturated.hpp>
 #include <benanza/model/critical_path.hpp>
 #include <benanza/model/detail/distinct_bytes.hpp>
 #include <benanza/model/layer.hpp>

@@ -2,6 +2,9 @@
 // Rungs of measured calls: statistics of the sums over the columns of a SampleTable.
 #pragma once
 
+#include <benanza/base/detail/confidence_interval.hpp>
+#include <benanza/base/detail/duration.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/bounds/detail/ladder_input.hpp>
 #include <benanza/bounds/detail/partition.hpp>
@@ -9,9 +12,6 @@
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/detail/rung_sums.hpp>
 #include <benanza/bounds/detail/sample_table.hpp>
-#include <benanza/detail/confidence_interval.hpp>
-#include <benanza/detail/duration.hpp>
-#include <benanza/detail/quantile.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/results/comparison.hpp>
 

@@ -3,12 +3,12 @@
 // call, or is split into smaller groups and single layers if that is faster.
 #pragma once
 
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/bounds/detail/best_rows.hpp>
 #include <benanza/bounds/detail/occurrence_floors.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/layer_floor.hpp>
-#include <benanza/detail/quantile.hpp>
 #include <benanza/model/group_flops.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/model_layers.hpp>

@@ -2,9 +2,9 @@
 // QuietTimes: what rows take on an idle machine, by the least disturbed samples of all sessions.
 #pragma once
 
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/bounds/detail/best_rows.hpp>
 #include <benanza/bounds/detail/session_rounds.hpp>
-#include <benanza/detail/quantile.hpp>
 #include <benanza/results/comparison.hpp>
 #include <benanza/results/results.hpp>
 

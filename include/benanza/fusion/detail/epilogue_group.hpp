@@ -4,8 +4,8 @@
 // write.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/collapse.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/fusion/pattern.hpp>
 
 namespace benanza::detail {

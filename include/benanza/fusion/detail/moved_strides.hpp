@@ -4,8 +4,8 @@
 // between them compute only the remaining elements. An operand that is computed whole is read through a strided Slice.
 #pragma once
 
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/window_axes.hpp>
+#include <benanza/base/detail/node.hpp>
+#include <benanza/base/detail/window_axes.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/make_layer.hpp>
 

@@ -2,6 +2,8 @@
 // What `analyze` computes.
 #pragma once
 
+#include <benanza/base/detail/duration.hpp>
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/bounds/analyze.hpp>
 #include <benanza/bounds/detail/analytic_rungs.hpp>
 #include <benanza/bounds/detail/branches.hpp>
@@ -11,8 +13,6 @@
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/detail/timed_graph.hpp>
-#include <benanza/detail/duration.hpp>
-#include <benanza/detail/saturated.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/model_layers.hpp>
 

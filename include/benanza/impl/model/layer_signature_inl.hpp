@@ -2,7 +2,7 @@
 // Writes and reads the signatures of all operators: the functions that model/layer_signature.hpp declares.
 #pragma once
 
-#include <benanza/detail/field_text.hpp>
+#include <benanza/base/detail/field_text.hpp>
 #include <benanza/error.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/cost.hpp>

@@ -2,7 +2,7 @@
 // What make_layer computes: the list of operators, searched for one that can describe the node.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>

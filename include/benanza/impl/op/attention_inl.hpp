@@ -2,12 +2,12 @@
 // Attention, and the rotation of positions before it.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/collapse.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/op/attention.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <algorithm>

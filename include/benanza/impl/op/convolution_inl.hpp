@@ -2,15 +2,15 @@
 // Convolutions, 2-D and 3-D (1-D is stored as 2-D with height 1: the same memory, the same work).
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/window.hpp>
-#include <benanza/detail/window_axes.hpp>
+#include <benanza/base/detail/node.hpp>
+#include <benanza/base/detail/window.hpp>
+#include <benanza/base/detail/window_axes.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/model/fused_node.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/op/convolution.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/operator.hpp>
 
 #include <algorithm>

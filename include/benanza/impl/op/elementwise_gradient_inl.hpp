@@ -2,12 +2,12 @@
 // Gradient of an element-wise function.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/unary_functions.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/elementwise.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
+#include <benanza/op/detail/unary_functions.hpp>
 #include <benanza/op/elementwise_gradient.hpp>
 #include <benanza/op/operator.hpp>
 

@@ -2,14 +2,14 @@
 // Functions of each element by itself.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/unary_functions.hpp>
+#include <benanza/base/detail/collapse.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/elementwise.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
+#include <benanza/op/detail/unary_functions.hpp>
 #include <benanza/op/elementwise.hpp>
 #include <benanza/op/operator.hpp>
 

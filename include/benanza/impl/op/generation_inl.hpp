@@ -2,10 +2,10 @@
 // What writes without reading.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/generation.hpp>
 #include <benanza/op/operator.hpp>
 

@@ -2,11 +2,11 @@
 // What reads at positions that a tensor gives, and the gradient of that.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/units.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/indexing.hpp>
 #include <benanza/op/operator.hpp>
 

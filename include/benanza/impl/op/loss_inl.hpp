@@ -2,11 +2,11 @@
 // Losses and their gradient.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/field_text.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/loss.hpp>
 #include <benanza/op/operator.hpp>
 

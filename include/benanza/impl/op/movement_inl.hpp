@@ -2,12 +2,12 @@
 // What moves whole tensors, or nothing at all.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/movement.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/collapse.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
+#include <benanza/op/detail/movement.hpp>
 #include <benanza/op/movement.hpp>
 #include <benanza/op/operator.hpp>
 

@@ -2,12 +2,12 @@
 // What cuts parts out of tensors, joins them or adds a border.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/field_text.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/field_text.hpp>
+#include <benanza/base/detail/node.hpp>
+#include <benanza/base/detail/window.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/movement_parts.hpp>
 #include <benanza/op/operator.hpp>
 

@@ -2,10 +2,10 @@
 // Gradients of normalizations and of softmax.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/normalization_gradient.hpp>
 #include <benanza/op/operator.hpp>
 

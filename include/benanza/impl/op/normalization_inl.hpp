@@ -2,12 +2,12 @@
 // Normalizations, and softmax.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/magnitudes.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/magnitudes.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/normalization.hpp>
 #include <benanza/op/operator.hpp>
 

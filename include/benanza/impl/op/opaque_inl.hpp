@@ -2,8 +2,8 @@
 // An operator that no header describes. Only its bytes are known, so it is modelled by the roofline and never measured.
 #pragma once
 
-#include <benanza/detail/inline_text.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/inline_text.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/op/opaque.hpp>

@@ -2,13 +2,13 @@
 // Pooling over windows, and its gradient.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/window.hpp>
-#include <benanza/detail/window_axes.hpp>
+#include <benanza/base/detail/node.hpp>
+#include <benanza/base/detail/window.hpp>
+#include <benanza/base/detail/window_axes.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/fused_node.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/operator.hpp>
 #include <benanza/op/pooling.hpp>
 

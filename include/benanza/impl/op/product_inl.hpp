@@ -2,14 +2,14 @@
 // Matrix products and sums of products by index.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/einsum_labels.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/collapse.hpp>
+#include <benanza/base/detail/einsum_labels.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/model/fused_node.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
 #include <benanza/op/operator.hpp>
 #include <benanza/op/product.hpp>
 

@@ -2,11 +2,11 @@
 // Conversion to and from quantized integers.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/scaled_dims.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
+#include <benanza/op/detail/scaled_dims.hpp>
 #include <benanza/op/operator.hpp>
 #include <benanza/op/quantization.hpp>
 

@@ -2,11 +2,11 @@
 // Ensembles of decision trees.
 #pragma once
 
-#include <benanza/detail/consistent.hpp>
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/tree_facts.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/graph.hpp>
+#include <benanza/op/detail/consistent.hpp>
+#include <benanza/op/detail/tree_facts.hpp>
 #include <benanza/op/operator.hpp>
 #include <benanza/op/trees.hpp>
 

@@ -2,7 +2,7 @@
 // DistinctBytes: how many bytes a layer touches of the stored tensors behind its operands.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/operators/lookup.hpp>

@@ -2,7 +2,7 @@
 // Bands of tensors outside of which every element is the same number: triangles, and scores that a constant mask hides.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/known_elements.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // read.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/layer.hpp>

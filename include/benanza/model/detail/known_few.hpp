@@ -3,7 +3,7 @@
 // gates of the best k experts. And indices that differ from each other, as those of a TopK do.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/known_bands.hpp>
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/live_movement.hpp>

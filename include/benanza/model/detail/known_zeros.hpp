@@ -2,8 +2,8 @@
 // Where tensors may differ from 0: within the operand of a Pad, and in what is computed from a padded tensor.
 #pragma once
 
-#include <benanza/detail/einsum_labels.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/einsum_labels.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/known_bands.hpp>
 #include <benanza/model/detail/live_gradients.hpp>
 #include <benanza/model/detail/live_movement.hpp>

@@ -2,7 +2,7 @@
 // LayerGraphBuilder: the implementation of make_layer_graph.
 #pragma once
 
-#include <benanza/detail/saturated.hpp>
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/model/detail/constant_origins.hpp>
 #include <benanza/model/detail/distinct_bytes.hpp>
 #include <benanza/model/detail/floor_exceptions.hpp>

@@ -3,8 +3,8 @@
 // all experts, stacks their results and picks those of the best ones for each token.
 #pragma once
 
-#include <benanza/detail/einsum_labels.hpp>
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/einsum_labels.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 #include <benanza/model/graph.hpp>

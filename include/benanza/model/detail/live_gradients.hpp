@@ -2,7 +2,7 @@
 // What gradients of normalizations, softmax and Gather need of their operands for a part of their results.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/live_movement.hpp>
 #include <benanza/model/detail/live_rules.hpp>

@@ -2,7 +2,7 @@
 // What matrix products and Einsum need of their operands for a part of their results.
 #pragma once
 
-#include <benanza/detail/einsum_labels.hpp>
+#include <benanza/base/detail/einsum_labels.hpp>
 #include <benanza/model/detail/known_zeros.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 

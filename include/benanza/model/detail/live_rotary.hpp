@@ -2,7 +2,7 @@
 // What rotary embeddings need of their operands for a part of their results.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 #include <benanza/model/detail/region.hpp>
 

@@ -4,7 +4,7 @@
 // sums over windows, live_attention.hpp attention.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>

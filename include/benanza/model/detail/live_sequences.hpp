@@ -2,7 +2,7 @@
 // Nodes that ask about a sequence or an optional without reading its tensors.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 namespace benanza::detail {
 

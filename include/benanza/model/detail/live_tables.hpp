@@ -2,7 +2,7 @@
 // What layers of com.microsoft need of tables from which data choose rows: embeddings, quantised tables, experts.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // What the passes of a loop compute from constants and their own number: tables that can be made before a request.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/known_elements.hpp>
 #include <benanza/model/detail/live_needs.hpp>
 #include <benanza/model/graph.hpp>

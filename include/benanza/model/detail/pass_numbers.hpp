@@ -2,7 +2,7 @@
 // PassNumbers: numbers in the body of a Loop that follow from the number of the pass.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/positions.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/operators/lookup.hpp>

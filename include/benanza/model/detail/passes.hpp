@@ -2,7 +2,7 @@
 // Passes of a loop, and the outputs that collect their results.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/positions.hpp>
 #include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>

@@ -4,8 +4,8 @@
 // their number of elements.
 #pragma once
 
-#include <benanza/detail/band.hpp>
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
+#include <benanza/model/detail/band.hpp>
 #include <benanza/model/detail/positions.hpp>
 
 #include <algorithm>

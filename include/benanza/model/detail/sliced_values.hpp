@@ -2,7 +2,7 @@
 // SlicedValue: a tensor from which each pass of a loop reads the slice at one position.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/detail/pass_numbers.hpp>
 #include <benanza/model/detail/region.hpp>
 #include <benanza/model/graph.hpp>

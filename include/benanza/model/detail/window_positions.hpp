@@ -2,7 +2,7 @@
 // What the windows of convolutions and pools read: positions, taps, channels, and elements that are equal or known.
 #pragma once
 
-#include <benanza/detail/window_axes.hpp>
+#include <benanza/base/detail/window_axes.hpp>
 #include <benanza/model/detail/live_rules.hpp>
 #include <benanza/model/fused_node.hpp>
 

@@ -2,7 +2,7 @@
 // Geometric means of ratios, with their confidence intervals.
 #pragma once
 
-#include <benanza/detail/confidence_interval.hpp>
+#include <benanza/base/detail/confidence_interval.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // EagerSaves: what PyTorch's autograd saves for each operator, after derivatives.yaml of PyTorch 2.x, on a processor.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/operators/lookup.hpp>
 #include <benanza/training/gradient_rules.hpp>
 #include <benanza/training/training_graph.hpp>

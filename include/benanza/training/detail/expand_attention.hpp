@@ -3,7 +3,7 @@
 // finds the whole again.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
 #include <cmath>

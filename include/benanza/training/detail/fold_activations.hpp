@@ -4,7 +4,7 @@
 // x tanh(softplus(x)) is Mish.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/graph.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // moves it.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/model/graph.hpp>
 
 #include <algorithm>

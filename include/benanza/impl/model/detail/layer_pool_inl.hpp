@@ -2,7 +2,7 @@
 // The hash of a layer.
 #pragma once
 
-#include <benanza/detail/field_text.hpp>
+#include <benanza/base/detail/field_text.hpp>
 #include <benanza/impl/inline.hpp>
 #include <benanza/model/detail/ask.hpp>
 #include <benanza/model/detail/layer_pool.hpp>

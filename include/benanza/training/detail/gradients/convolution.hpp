@@ -2,7 +2,7 @@
 // Gradients of convolutions: another convolution for the data, a third one for the weights, and a sum for the bias.
 #pragma once
 
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 #include <benanza/op/convolution.hpp>
 #include <benanza/training/gradient_builder.hpp>
 

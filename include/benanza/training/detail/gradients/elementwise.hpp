@@ -2,7 +2,7 @@
 // Gradients of element-wise operators.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
 #include <array>

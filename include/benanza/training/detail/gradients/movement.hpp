@@ -2,7 +2,7 @@
 // Gradients of operators that move, repeat and pick elements.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/op/movement_parts.hpp>
 #include <benanza/training/gradient_builder.hpp>
 

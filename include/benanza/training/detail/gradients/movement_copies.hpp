@@ -2,7 +2,7 @@
 // Gradients of operators that repeat a tensor, keep a triangle, and move blocks.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
 #include <cstddef>

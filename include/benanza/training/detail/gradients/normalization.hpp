@@ -3,7 +3,7 @@
 // dropout.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
 namespace benanza::training {

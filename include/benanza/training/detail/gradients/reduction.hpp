@@ -2,7 +2,7 @@
 // Gradients of reductions, of maximum and minimum of several operands, of running sums and products, and of TopK.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 #include <benanza/training/gradient_builder.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // There is one pair of functions per type of field; `for_each_set_field` finds the fields that have to be written.
 #pragma once
 
-#include <benanza/detail/inline_text.hpp>
+#include <benanza/base/detail/inline_text.hpp>
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/model/tensor_shape.hpp>

@@ -2,7 +2,7 @@
 // Determines which passes at the start of a run are warm-ups, from their times alone.
 #pragma once
 
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 #include <benanza/model/units.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Movement: Transpose, DepthToSpace and SpaceToDepth as one permutation in its shortest form.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Durations as users write them on a command line, and as sentences state them.
 #pragma once
 
-#include <benanza/detail/limits.hpp>
+#include <benanza/base/detail/limits.hpp>
 #include <benanza/error.hpp>
 #include <benanza/model/units.hpp>
 

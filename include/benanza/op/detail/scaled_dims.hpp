@@ -2,7 +2,7 @@
 // The shape of QuantizeLinear's and DequantizeLinear's x, divided according to what one scale applies to.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,7 @@
 // What the attributes of a tree ensemble say about its trees: the least work that any input causes.
 #pragma once
 
-#include <benanza/detail/node.hpp>
+#include <benanza/base/detail/node.hpp>
 
 #include <algorithm>
 #include <cstddef>

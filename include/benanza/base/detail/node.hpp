@@ -3,7 +3,7 @@
 // something is absent or does not fit into a layer. The node is then left to the next operator, and finally to Opaque.
 #pragma once
 
-#include <benanza/detail/collapse.hpp>
+#include <benanza/base/detail/collapse.hpp>
 #include <benanza/model/graph.hpp>
 #include <benanza/model/tensor_shape.hpp>
 

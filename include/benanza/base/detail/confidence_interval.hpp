@@ -3,7 +3,7 @@
 // did at that time, so only groups are independent (docs/measuring.md, "Uncertainty").
 #pragma once
 
-#include <benanza/detail/quantile.hpp>
+#include <benanza/base/detail/quantile.hpp>
 
 #include <algorithm>
 #include <cmath>

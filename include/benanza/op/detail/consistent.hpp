@@ -3,7 +3,7 @@
 // model. Once an operator is consistent, its shapes and costs can be computed without reading out of range.
 #pragma once
 
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/window.hpp>
 #include <benanza/model/epilogue.hpp>
 #include <benanza/model/tensor_shape.hpp>
 

@@ -4,8 +4,8 @@
 // and there are at least two axes.
 #pragma once
 
-#include <benanza/detail/node.hpp>
-#include <benanza/detail/window.hpp>
+#include <benanza/base/detail/node.hpp>
+#include <benanza/base/detail/window.hpp>
 
 #include <algorithm>
 #include <cstdint>
