@@ -13,7 +13,7 @@
 #include <ostream>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::benchmarks {
 
 namespace {
 
@@ -66,7 +66,7 @@ std::optional<double> StudyRow::spread() const {
 
 /// An element-wise layer over twice the size of the caches, in memory of its own.
 struct TimerStudy::Flush {
-  Flush(Device& device, Backends backends, Bytes cached) : memory(device) {
+  Flush(Device& device, measure::Backends backends, Bytes cached) : memory(device) {
     const auto elements = std::max<std::int64_t>(1, static_cast<std::int64_t>(2 * cached.value / sizeof(float)));
     const Layer layer = op::Unary{.fn = ElementwiseFn::relu, .x = {elements}};
     const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(float);
@@ -98,10 +98,10 @@ struct TimerStudy::Flush {
   Memory& memory;
   std::array<void*, 2> buffers{};
   void* workspace = nullptr;
-  Work work{};
+  sampling::Work work{};
 };
 
-TimerStudy::TimerStudy(Device& device, Backends backends, Options options)
+TimerStudy::TimerStudy(Device& device, measure::Backends backends, Options options)
     : device_(device),
       backends_(backends),
       options_(std::move(options)),
@@ -118,14 +118,14 @@ std::optional<TimerStudy::Subject> TimerStudy::subject(const StudiedLayer& layer
       continue;
     }
     for (auto& draft : std::get<PlanDrafts>(answer)) {
-      Subject made{
-          .task = {.layer = layer.layer,
-                   .signature = LayerSignature(layer.layer).text(),
-                   .operands = operands(layer.layer)},
-          .candidate = {.backend = backend.get(), .plan = std::make_shared<LazyPlan>(std::move(draft), Seconds{})}};
+      Subject made{.task = {.layer = layer.layer,
+                            .signature = LayerSignature(layer.layer).text(),
+                            .operands = operands(layer.layer)},
+                   .candidate = {.backend = backend.get(),
+                                 .plan = std::make_shared<measure::LazyPlan>(std::move(draft), Seconds{})}};
       try {
         if (const auto why = made.candidate.plan->build(host_)) throw EnvironmentError(why->reason);
-        Work work = this->work(made, StudyRow::Caches::hot);
+        sampling::Work work = this->work(made, StudyRow::Caches::hot);
         work.call();
         device_.finish();
         static_cast<void>(timer_.time(work, 1));
@@ -138,7 +138,7 @@ std::optional<TimerStudy::Subject> TimerStudy::subject(const StudiedLayer& layer
   return std::nullopt;
 }
 
-Work TimerStudy::work(Subject& subject, StudyRow::Caches caches) {
+sampling::Work TimerStudy::work(Subject& subject, StudyRow::Caches caches) {
   subject.candidate.row.cache = state_of(caches);
   return place_.work(subject.task, subject.candidate, false);
 }
@@ -146,7 +146,7 @@ Work TimerStudy::work(Subject& subject, StudyRow::Caches caches) {
 std::optional<Seconds> TimerStudy::flushed(const std::function<void()>& call, Seconds floor) {
   std::vector<double> times;
   for (int i = 0; i < single_calls; ++i) {
-    device_.block(DeviceTimer::block_time_out);
+    device_.block(sampling::DeviceTimer::block_time_out);
     flush_->work.call();
     device_.start();
     call();
@@ -160,9 +160,9 @@ std::optional<Seconds> TimerStudy::flushed(const std::function<void()>& call, Se
 }
 
 void TimerStudy::time(Subject& subject, StudyRow& row) {
-  Work work = this->work(subject, row.caches);
+  sampling::Work work = this->work(subject, row.caches);
   const auto kernels = static_cast<double>(timer_.kernels(work).value_or(1));
-  const LaunchFloors& floors = timer_.floors();
+  const sampling::LaunchFloors& floors = timer_.floors();
   if (row.caches == StudyRow::Caches::flushed) {
     const auto graph = device_.record([&] { work.call(); });
     if (graph) graph->replay();  // the first replay may load code
@@ -174,22 +174,23 @@ void TimerStudy::time(Subject& subject, StudyRow& row) {
   }
   const Seconds one = timer_.time(work, 10).time;  // a rough time; if possible, also records what is replayed below
   const auto calls = static_cast<std::int64_t>(
-      std::clamp(std::ceil(DeviceHost::shortest_window / one), 1.0, static_cast<double>(most_calls)));
+      std::clamp(std::ceil(sampling::DeviceHost::shortest_window / one), 1.0, static_cast<double>(most_calls)));
   static_cast<void>(timer_.time(work, calls));
   device_.finish();
   options_.pause(row.idle);
-  const Window window = timer_.time(work, calls);
+  const sampling::Window window = timer_.time(work, calls);
   const auto take = [&](std::string_view method, Seconds time, Seconds launch) {
-    (method == by_events ? row.events : row.graph) = std::max(Seconds{}, time - launch);
+    (method == sampling::by_events ? row.events : row.graph) = std::max(Seconds{}, time - launch);
   };
   take(window.method, window.time, window.launch);
   if (window.other.value > 0)
-    take(window.method == by_events ? by_graph : by_events, window.other, window.other_launch);
+    take(window.method == sampling::by_events ? sampling::by_graph : sampling::by_events, window.other,
+         window.other_launch);
   row.clock_hz = window.clock_hz;
 }
 
 void TimerStudy::ask_records(Subject& subject, StudyRow& row) {
-  Work work = this->work(subject, row.caches);
+  sampling::Work work = this->work(subject, row.caches);
   const bool flushed = row.caches == StudyRow::Caches::flushed;
   const auto per_call = [&](bool with_call) -> std::optional<Seconds> {
     const auto time = device_.kernel_time([&] {
@@ -240,7 +241,7 @@ void TimerStudy::run(std::span<const StudiedLayer> layers, std::vector<StudyRow>
     all_rows_of(subject, first, [&](Subject& each, StudyRow& row) { ask_records(each, row); });
 }
 
-void write_table(std::ostream& out, const Machine& machine, const LaunchFloors& floors,
+void write_table(std::ostream& out, const Machine& machine, const sampling::LaunchFloors& floors,
                  const std::vector<StudyRow>& rows) {
   const auto us = [](std::optional<Seconds> time) { return time ? fmt::format("{:.2f}", time->value * 1e6) : "-"; };
   out << fmt::format("{}, driver {}\n", machine.device.substr(0, 40), machine.driver.substr(0, 30));
@@ -264,7 +265,7 @@ void write_table(std::ostream& out, const Machine& machine, const LaunchFloors& 
                      100 * methods_agree);
 }
 
-void write_json(std::ostream& out, const Machine& machine, const LaunchFloors& floors,
+void write_json(std::ostream& out, const Machine& machine, const sampling::LaunchFloors& floors,
                 const std::vector<StudyRow>& rows) {
   using Json = nlohmann::ordered_json;
   const auto us = [](std::optional<Seconds> time) { return time ? Json(time->value * 1e6) : Json(nullptr); };
@@ -296,4 +297,4 @@ void write_json(std::ostream& out, const Machine& machine, const LaunchFloors& f
   out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::benchmarks

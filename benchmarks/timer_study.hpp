@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::benchmarks {
 
 struct StudiedLayer {
   std::string name{};  ///< at most 22 characters
@@ -53,41 +53,41 @@ class TimerStudy {
     std::function<void(Seconds)> pause{};  ///< idles for the given time
   };
 
-  TimerStudy(Device& device, Backends backends, Options options);
+  TimerStudy(Device& device, measure::Backends backends, Options options);
 
   /// Adds all rows of the layers. If the device is lost, throws DeviceLost, and `rows` holds the rows so far.
   void run(std::span<const StudiedLayer> layers, std::vector<StudyRow>& rows);
-  [[nodiscard]] const LaunchFloors& floors() const { return timer_.floors(); }
+  [[nodiscard]] const sampling::LaunchFloors& floors() const { return timer_.floors(); }
 
  private:
   /// A layer with the first plan of any backend that runs.
   struct Subject {
-    TuningTask task{};
-    Candidate candidate{};
+    measure::TuningTask task{};
+    measure::Candidate candidate{};
   };
   [[nodiscard]] std::optional<Subject> subject(const StudiedLayer& layer, std::string& reason);
-  [[nodiscard]] Work work(Subject& subject, StudyRow::Caches caches);
+  [[nodiscard]] sampling::Work work(Subject& subject, StudyRow::Caches caches);
   void time(Subject& subject, StudyRow& row);
   /// Median of single calls, each after a flush.
   [[nodiscard]] std::optional<Seconds> flushed(const std::function<void()>& call, Seconds floor);
   void ask_records(Subject& subject, StudyRow& row);
 
   Device& device_;
-  Backends backends_;
+  measure::Backends backends_;
   Options options_;
-  MeasureOptions measure_options_{};
-  DeviceHost host_;
-  DeviceTimer timer_;
-  Workplace place_;
+  measure::MeasureOptions measure_options_{};
+  sampling::DeviceHost host_;
+  sampling::DeviceTimer timer_;
+  measure::Workplace place_;
   /// Work that touches more than the caches hold.
   struct Flush;
   std::shared_ptr<Flush> flush_;
 };
 
 /// The table is at most 80 columns wide.
-void write_table(std::ostream& out, const Machine& machine, const LaunchFloors& floors,
+void write_table(std::ostream& out, const Machine& machine, const sampling::LaunchFloors& floors,
                  const std::vector<StudyRow>& rows);
-void write_json(std::ostream& out, const Machine& machine, const LaunchFloors& floors,
+void write_json(std::ostream& out, const Machine& machine, const sampling::LaunchFloors& floors,
                 const std::vector<StudyRow>& rows);
 
-}  // namespace benanza::bench
+}  // namespace benanza::benchmarks

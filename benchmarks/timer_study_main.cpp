@@ -35,20 +35,20 @@ int study(const std::string& json, Seconds idle) {
   if (const auto state = cuda::backend()->availability(); std::holds_alternative<Unsupported>(state)) return no_device;
   const auto device = backends.back()->device();
   const auto pause = [](Seconds time) { std::this_thread::sleep_for(std::chrono::duration<double>(time.value)); };
-  bench::TimerStudy study(*device, backends, {.idle = idle, .pause = pause});
-  std::vector<bench::StudyRow> rows;
+  benchmarks::TimerStudy study(*device, backends, {.idle = idle, .pause = pause});
+  std::vector<benchmarks::StudyRow> rows;
   int code = 0;
   try {
-    study.run(bench::studied_layers(), rows);
+    study.run(benchmarks::studied_layers(), rows);
   } catch (const DeviceLost& lost) {
     std::cerr << "the device is lost: " << lost.what() << '\n';
     code = 5;
   }
-  bench::write_table(std::cout, device->machine(), study.floors(), rows);
+  benchmarks::write_table(std::cout, device->machine(), study.floors(), rows);
   std::cout.flush();
   if (!json.empty()) {
     std::ofstream file(json);
-    bench::write_json(file, device->machine(), study.floors(), rows);
+    benchmarks::write_json(file, device->machine(), study.floors(), rows);
     if (!file.flush()) throw EnvironmentError("cannot write " + json);
   }
   if (code != 0) std::_Exit(code);  // a library that has lost its device may wait for it forever

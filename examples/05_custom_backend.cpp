@@ -47,10 +47,10 @@ class MyBackend final : public Backend {
 }  // namespace
 
 int main() {
-  const std::vector<bench::Wanted> wanted{{.layer = op::Unary{.fn = ElementwiseFn::relu, .x = {4096}}},
-                                          {.layer = op::Softmax{.x = {1, 1000, 1}}}};
+  const std::vector<measure::Wanted> wanted{{.layer = op::Unary{.fn = ElementwiseFn::relu, .x = {4096}}},
+                                            {.layer = op::Softmax{.x = {1, 1000, 1}}}};
   const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<MyBackend>()};
-  const Run run = bench::measure(wanted, backends, {.threads = 1, .budget = Seconds{10}});
+  const Run run = measure::measure(wanted, backends, {.threads = 1, .budget = Seconds{10}});
 
   for (const auto& row : run.rows)
     std::printf("%s: %s\n", row.signature.c_str(),

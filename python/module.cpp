@@ -98,7 +98,7 @@ BoundReport measured_bound(const ModelLayers& model, const Times& times) {
   session.keep_candidates(times.plans);
   int stopped_by = 0;
   {
-    const bench::InterruptWatch interrupt;
+    const isolation::InterruptWatch interrupt;
     BoundOptions options{.again = again, .stop = interrupt.stop_token()};
     if (times.budget) options.budget = Seconds{*times.budget};
     const Measured measured = session.measure_missing(std::span(&model, 1), options);

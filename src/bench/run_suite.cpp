@@ -59,8 +59,8 @@ void print_help() {
       stdout);
 }
 
-std::vector<Wanted> wanted_layers(const Suite& suite, const std::string& filter) {
-  std::vector<Wanted> wanted;
+std::vector<measure::Wanted> wanted_layers(const Suite& suite, const std::string& filter) {
+  std::vector<measure::Wanted> wanted;
   for (const auto& table : suite.tables) {
     for (std::size_t i = 0; i < table.size(); ++i) {
       Layer layer = table[i];
@@ -72,13 +72,13 @@ std::vector<Wanted> wanted_layers(const Suite& suite, const std::string& filter)
 }
 
 /// A suite must not leave a part of it unmeasured because a backend that it names is missing. Throws EnvironmentError.
-void check_available(const Surroundings& found) {
+void check_available(const isolation::Surroundings& found) {
   for (const auto& backend : found.all)
     if (!backend.unavailable.empty())
       throw EnvironmentError("backend " + backend.name + " is not available: " + backend.unavailable);
 }
 
-void show_progress(const Progress& progress) {
+void show_progress(const measure::Progress& progress) {
   std::fprintf(stderr, "\r\033[K%.*s %zu/%zu, %.0f s, at most %.0f s left  %.*s",
                static_cast<int>(progress.phase.size()), progress.phase.data(), progress.done, progress.total,
                progress.elapsed.value, progress.remaining.value,
@@ -98,7 +98,7 @@ void set_counters(benchmark::State& state, const Measurement& row) {
 }
 
 /// Why there is no row to show.
-const char* nothing_measured(std::span<const Wanted> wanted, const SuiteFlags& flags) {
+const char* nothing_measured(std::span<const measure::Wanted> wanted, const SuiteFlags& flags) {
   if (!wanted.empty()) return "no plan matches --benchmark_filter, or --benanza_budget ended before one was measured";
   return flags.done.empty() ? "no layer matches --benchmark_filter" : "all layers are finished (--benanza_done)";
 }
@@ -138,11 +138,11 @@ constexpr std::string_view worker_flag = "--benanza_worker";
 
 /// Empty if the suite is to measure in its own process, which it never does on an accelerator, or if it is not to
 /// measure.
-std::optional<Worker> worker_of(const Suite& suite, const SuiteFlags& flags) {
+std::optional<isolation::Worker> worker_of(const Suite& suite, const SuiteFlags& flags) {
   const bool isolated = flags.isolate || name_device(names_of(suite.backends), suite.backends);
   if (flags.list || !isolated) return std::nullopt;
   const auto warn = [](const std::string& text) { std::fprintf(stderr, "warning: %s\n", text.c_str()); };
-  return Worker({own_program(), std::string(worker_flag)}, {.warn = warn});
+  return isolation::Worker({isolation::own_program(), std::string(worker_flag)}, {.warn = warn});
 }
 
 int measure_and_report(const Suite& suite, int argc, char** argv) {
@@ -154,28 +154,29 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   benchmark::Initialize(&count, rest.data(), print_help);
   if (benchmark::ReportUnrecognizedArguments(count, rest.data())) return 2;
 
-  std::vector<Wanted> wanted = wanted_layers(suite, flags.filter);
+  std::vector<measure::Wanted> wanted = wanted_layers(suite, flags.filter);
   const auto accept = name_filter(flags.filter);
-  const InterruptWatch interrupt;
-  MeasureOptions options{
+  const isolation::InterruptWatch interrupt;
+  measure::MeasureOptions options{
       .threads = flags.threads, .accept = accept, .metrics = flags.metrics, .stop = interrupt.stop_token()};
   if (!flags.caches.empty()) options.caches = flags.caches;
   const std::vector<std::string> names = names_of(suite.backends);
-  const std::optional<Worker> worker = worker_of(suite, flags);
-  Surroundings found;
-  if (flags.list) found = {.machine = machine_of(suite.backends), .backends = versions_of(suite.backends)};
-  else found = worker ? worker->surroundings(names) : surroundings_of(suite.backends, names);
+  const std::optional<isolation::Worker> worker = worker_of(suite, flags);
+  isolation::Surroundings found;
+  if (flags.list) found = {.machine = measure::machine_of(suite.backends), .backends = versions_of(suite.backends)};
+  else found = worker ? worker->surroundings(names) : isolation::surroundings_of(suite.backends, names);
   check_available(found);
   std::optional<FinishedLayers> finished;
   std::set<std::string> done;
   if (!flags.done.empty()) {
     finished.emplace(flags.done, found.machine, found.backends);
     done = finished->signatures();
-    std::erase_if(wanted, [&](const Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
+    std::erase_if(wanted,
+                  [&](const measure::Wanted& entry) { return done.contains(LayerSignature(entry.layer).text()); });
     if (!flags.out.empty() && !flags.list) options.earlier = read_earlier(flags.out, found.machine);
   }
   if (flags.list) {
-    for (const auto& name : candidate_names(wanted, suite.backends, options)) std::cout << name << '\n';
+    for (const auto& name : measure::candidate_names(wanted, suite.backends, options)) std::cout << name << '\n';
     return 0;
   }
   options.budget = flags.budget.value_or(Seconds{std::max(60.0, static_cast<double>(wanted.size()))});
@@ -191,7 +192,8 @@ int measure_and_report(const Suite& suite, int argc, char** argv) {
   }
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) options.progress = show_progress;
-  Run run = worker ? worker->measure(wanted, names, options, flags.filter) : measure(wanted, suite.backends, options);
+  Run run = worker ? worker->measure(wanted, names, options, flags.filter)
+                   : measure::measure(wanted, suite.backends, options);
   if (terminal) std::fputs("\r\033[K", stderr);
   run.name = suite.name;
   if (options.earlier) add_finished(run, *options.earlier, done);
@@ -227,7 +229,7 @@ int run_suite(const Suite& suite, int argc, char** argv) {
     return code;
   };
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a silent end
-  if (argc == 3 && argv[1] == worker_flag) return serve_worker(argv[2], suite.backends, name_filter);
+  if (argc == 3 && argv[1] == worker_flag) return isolation::serve_worker(argv[2], suite.backends, name_filter);
   try {
     return measure_and_report(suite, argc, argv);
   } catch (const UsageError& error) {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 std::uint64_t chase(std::span<const std::uint64_t> words, std::uint64_t place, int loads) {
   // Knuth's MMIX generator; its increment is the loaded value, 1.
@@ -50,4 +50,4 @@ Bytes measured_cache_size(Bytes reported, Bytes available_memory, const std::fun
   return result;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

@@ -9,7 +9,7 @@
 #include <functional>
 #include <span>
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 /// Dependent loads from pseudo-random places of `words`, which are all 1. `place` is where the chase starts; the result
 /// is where it ends, for the next call.
@@ -26,4 +26,4 @@ namespace benanza::bench {
 /// tenths of a second and at most a quarter of `available_memory`. `now`: a clock.
 [[nodiscard]] Bytes measured_cache_size(Bytes reported, Bytes available_memory, const std::function<Seconds()>& now);
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

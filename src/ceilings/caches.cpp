@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 std::vector<Cache> caches_of(std::span<const int> cpus) {
   static_cast<void>(benanza::cpus());  // reads the affinity before any thread is bound
@@ -35,4 +35,4 @@ std::vector<Cache> caches_of(std::span<const int> cpus) {
   return result;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

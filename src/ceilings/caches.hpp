@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 /// One data or unified cache.
 struct Cache {
@@ -19,4 +19,4 @@ struct Cache {
 /// The caches that the processors reach, innermost first; empty if the system does not report them.
 [[nodiscard]] std::vector<Cache> caches_of(std::span<const int> cpus);
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

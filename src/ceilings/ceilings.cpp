@@ -16,7 +16,7 @@
 #include <limits>
 #include <optional>
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 namespace {
 
@@ -238,7 +238,7 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
                                          const std::function<void(std::size_t, std::size_t)>& report) {
   const std::span<const int> cpus = benanza::cpus();
   const std::vector<Cache> caches = caches_of(cpus);
-  const std::vector<MultiplyAdd> multiply_adds = bench::multiply_adds(processor_isa());
+  const std::vector<MultiplyAdd> multiply_adds = ceilings::multiply_adds(processor_isa());
   const Bytes seen = measured_cache_size(total(caches, 1, std::numeric_limits<int>::max(), cpus), available_memory,
                                          [] { return Seconds{now()}; });
   const detail::RunningClock clock;
@@ -277,4 +277,4 @@ std::vector<CeilingRow> measure_ceilings(const ThreadPool& pool, std::span<const
   return rows;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

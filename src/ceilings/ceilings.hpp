@@ -14,7 +14,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 /// Peak and bandwidths at each thread count, in about `budget` in total; the pool's threads run on the first of
 /// `cpus()`. The caches in front of a level are those of all `cpus()`, since any of them may hold the data.
@@ -29,4 +29,4 @@ namespace benanza::bench {
 /// used, which is higher.
 [[nodiscard]] std::optional<Bytes> footprint(Bytes in_front, Bytes capacity);
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

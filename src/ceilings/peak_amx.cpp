@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 namespace {
 
 /// The operand of `ldtilecfg`: what each of the eight tiles holds.
@@ -63,9 +63,9 @@ std::vector<MultiplyAdd> tile_multiply_adds() {
           {DataType::bf16, "tdpbf16ps:avx512_core_amx", tile_bf16}};
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings
 #else
-namespace benanza::bench {
+namespace benanza::ceilings {
 std::vector<MultiplyAdd> tile_multiply_adds() { return {}; }
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings
 #endif

@@ -8,10 +8,10 @@
 #define BENANZA_FENCE() _mm_sfence()
 #include "peak_kernels.inc"
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 const PeakKernels peak_kernels_avx2{.isa = "avx2",
                                     .multiply_add = multiply_add<float, Vector>,
                                     .multiply_add_double = multiply_add<double, Doubles>,
                                     .walk = walk_any};
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings
 #endif

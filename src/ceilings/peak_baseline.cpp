@@ -11,7 +11,7 @@
 #endif
 #include "peak_kernels.inc"
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 const PeakKernels peak_kernels_baseline{.isa = "baseline",
                                         .multiply_add = multiply_add<float, Vector>,
@@ -46,4 +46,4 @@ double count_cycles(std::int64_t repeats) {
   return 64.0 * static_cast<double>(repeats);
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 /// How a stream of memory is traversed. `source` and `target` areas are cut into `streams` parts that are traversed
 /// side by side.
@@ -53,4 +53,4 @@ struct MultiplyAdd {
 /// Dependent integer additions, one per cycle on every processor of the last decades; returns the cycles.
 [[nodiscard]] double count_cycles(std::int64_t repeats);
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

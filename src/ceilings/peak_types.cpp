@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace benanza::bench {
+namespace benanza::ceilings {
 
 #if defined(__x86_64__)
 namespace {
@@ -88,4 +88,4 @@ std::vector<MultiplyAdd> multiply_adds(std::string_view isa) {
   return result;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::ceilings

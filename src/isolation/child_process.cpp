@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 namespace {
 
@@ -89,4 +89,4 @@ bool ChildProcess::stopped() const {  // "T (stopped)" or "t (tracing stop)" (pr
 
 Bytes available_memory() { return kibibytes_of_line("/proc/meminfo", "MemAvailable:"); }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

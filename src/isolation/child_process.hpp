@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 /// How a process ended.
 struct ProcessEnd {
@@ -43,4 +43,4 @@ class ChildProcess {
 /// What the system could give to processes now; 0 if not known.
 [[nodiscard]] Bytes available_memory();
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 namespace {
 
@@ -86,4 +86,4 @@ void InterruptWatch::watch() {
   }
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 namespace {
 
@@ -46,4 +46,4 @@ RaisedPriority::~RaisedPriority() {
   if (raised_) static_cast<void>(setpriority(PRIO_PROCESS, 0, 0));
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

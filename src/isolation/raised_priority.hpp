@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 class RaisedPriority {
  public:
@@ -33,4 +33,4 @@ class RaisedPriority {
   std::optional<LastWords> last_words_{};  ///< a second Ctrl-C ends the process, but not the session
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 namespace {
 
@@ -51,7 +51,7 @@ std::string_view take(std::string_view& line) {
 }
 
 void read_line(Request& request, std::string_view line) {
-  MeasureOptions& options = request.options;
+  measure::MeasureOptions& options = request.options;
   const std::string_view key = take(line);
   if (key == version_key) {
     if (line != version)
@@ -83,7 +83,7 @@ void read_line(Request& request, std::string_view line) {
 
 /// A run that transfers rows from one process to another.
 Run carrier() {
-  return {.tool = std::string(version), .signature_version = signature_version, .machine = this_machine()};
+  return {.tool = std::string(version), .signature_version = signature_version, .machine = measure::this_machine()};
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ Run carrier() {
 std::filesystem::path run_of(const std::filesystem::path& folder) { return folder / "run.json"; }
 
 void write_request(const Request& request, const std::filesystem::path& folder) {
-  const MeasureOptions& options = request.options;
+  const measure::MeasureOptions& options = request.options;
   std::string lines;
   const auto add = [&lines](std::string_view key, std::string_view value, std::string_view more = {}) {
     lines.append(key).append("\t").append(value);
@@ -140,4 +140,4 @@ Request read_request(const std::filesystem::path& folder) {
   return request;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

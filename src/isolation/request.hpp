@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 struct Request {
   bool measures = true;  ///< otherwise, the worker describes its surroundings
   std::vector<std::string> backends{};
-  std::vector<Wanted> layers{};
+  std::vector<measure::Wanted> layers{};
   std::string filter{};
   /// Threads, caches, budget, ceilings, crashing plans and earlier rows; the rest does not leave its process.
-  MeasureOptions options{};
+  measure::MeasureOptions options{};
 };
 
 /// Throws EnvironmentError if the folder cannot be written to.
@@ -28,4 +28,4 @@ void write_request(const Request& request, const std::filesystem::path& folder);
 /// The file to which a worker writes its rows, every few seconds and at its end.
 [[nodiscard]] std::filesystem::path run_of(const std::filesystem::path& folder);
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

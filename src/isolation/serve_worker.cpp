@@ -13,23 +13,23 @@
 #include <sys/resource.h>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 namespace {
 
 /// `measure`, but it announces what it tries and gives up if the device is lost.
-Run measure_request(Supervised& supervised, Request request, Backends all, const MakeFilter& make_filter,
+Run measure_request(Supervised& supervised, Request request, measure::Backends all, const MakeFilter& make_filter,
                     std::stop_token stop) {
   const auto backends = choose_backends(all, request.backends);
-  MeasureOptions options = std::move(request.options);
+  measure::MeasureOptions options = std::move(request.options);
   if (make_filter && !request.filter.empty()) options.accept = make_filter(request.filter);
   options.trying = [&](std::string_view row) { supervised.trying(row); };
-  options.progress = [&](const Progress& progress) { supervised.show(progress); };
+  options.progress = [&](const measure::Progress& progress) { supervised.show(progress); };
   options.keep = [&](const Run& run) { supervised.keep(run); };
   options.keep_failed = [&](std::string_view reason) { supervised.not_kept(reason); };
   options.stop = std::move(stop);
   try {
-    Run run = measure(request.layers, backends, options);
+    Run run = measure::measure(request.layers, backends, options);
     supervised.trying({});
     return run;
   } catch (const DeviceLost& lost) {
@@ -39,7 +39,7 @@ Run measure_request(Supervised& supervised, Request request, Backends all, const
 
 }  // namespace
 
-int serve_worker(const std::filesystem::path& folder, Backends all, const MakeFilter& make_filter) {
+int serve_worker(const std::filesystem::path& folder, measure::Backends all, const MakeFilter& make_filter) {
   std::optional<Supervised> supervised;
   const auto failed = [&](const char* error, int code) {
     if (supervised) supervised->failed(error);
@@ -70,4 +70,4 @@ int serve_worker(const std::filesystem::path& folder, Backends all, const MakeFi
   }
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

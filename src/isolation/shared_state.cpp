@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
-void SharedProgress::set(const Progress& progress) {
+void SharedProgress::set(const measure::Progress& progress) {
   count_.fetch_add(1, std::memory_order_acq_rel);
   phase_.set(progress.phase);
   what_.set(progress.what);
@@ -46,4 +46,4 @@ MappedState::~MappedState() { munmap(state_, sizeof(SharedState)); }
 
 std::filesystem::path pipe_of(const std::filesystem::path& folder) { return folder / "wake"; }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

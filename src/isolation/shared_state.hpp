@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 /// Text of a fixed size; longer text is cut.
 template <std::size_t size>
@@ -36,14 +36,14 @@ class SharedText {
 /// Progress that one process sets while another one reads it.
 class SharedProgress {
  public:
-  void set(const Progress& progress);
+  void set(const measure::Progress& progress);
   /// Calls `show` if there is new progress, that is, if its count differs from `seen`, and updates `seen`.
   template <class Show>
   void show_new(std::uint64_t& seen, Show&& show) const {
     const std::uint64_t before = count_.load(std::memory_order_acquire);
     if (before == seen || before % 2 != 0) return;
     const std::string phase = phase_.get(), what = what_.get();
-    Progress progress = numbers_;
+    measure::Progress progress = numbers_;
     std::atomic_thread_fence(std::memory_order_acquire);
     if (count_.load(std::memory_order_relaxed) != before) return;  // a later call will read it
     seen = before;
@@ -56,7 +56,7 @@ class SharedProgress {
   std::atomic<std::uint64_t> count_{0};  ///< odd while it is being set
   SharedText<40> phase_{};
   SharedText<500> what_{};
-  Progress numbers_{};
+  measure::Progress numbers_{};
 };
 
 struct SharedState {
@@ -89,4 +89,4 @@ class MappedState {
 /// A pipe in the folder with which the worker wakes its parent. The end of the pipe means that the worker has ended.
 [[nodiscard]] std::filesystem::path pipe_of(const std::filesystem::path& folder);
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

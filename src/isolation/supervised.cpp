@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 Supervised::Supervised(std::filesystem::path folder) : folder_(std::move(folder)), state_(folder_, false) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a child without its parent must not keep an accelerator
@@ -32,7 +32,7 @@ void Supervised::trying(std::string_view row) {
   ++state_->beats;
 }
 
-void Supervised::show(const Progress& progress) {
+void Supervised::show(const measure::Progress& progress) {
   state_->progress.set(progress);
   ++state_->beats;
 }
@@ -60,4 +60,4 @@ void Supervised::give_up(std::string_view reason) {
   std::_Exit(5);  // at the program's end, a library that has lost its device may wait for it forever
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 class Supervised {
  public:
@@ -23,7 +23,7 @@ class Supervised {
   /// Announces that this row is tried next; empty: no row is being tried. Also a sign of life.
   void trying(std::string_view row);
   /// Passes progress to the parent. Also a sign of life.
-  void show(const Progress& progress);
+  void show(const measure::Progress& progress);
   /// Writes the rows so far, from which another worker continues if this one crashes, and waits until the parent has
   /// read them; nothing is timed in the meantime. Throws EnvironmentError.
   void keep(const Run& run);
@@ -41,4 +41,4 @@ class Supervised {
   int wake_ = -1;  ///< the pipe; without it, nobody waits for rows
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 namespace {
 
@@ -51,11 +51,11 @@ Surroundings read_surroundings(const std::filesystem::path& folder) {
   return result;
 }
 
-Surroundings surroundings_of(Backends all, std::span<const std::string> names) {
+Surroundings surroundings_of(measure::Backends all, std::span<const std::string> names) {
   Surroundings result;
   const auto chosen =
       choose_backends(all, names, [&](const std::string& text) { result.warnings.push_back(one_line(text)); });
-  result.machine = machine_of(chosen);
+  result.machine = measure::machine_of(chosen);
   result.backends = versions_of(chosen);
   for (const auto& backend : all) {
     BackendStatus status{.name = std::string(backend->name()), .version = backend->version()};
@@ -66,4 +66,4 @@ Surroundings surroundings_of(Backends all, std::span<const std::string> names) {
   return result;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

@@ -6,11 +6,11 @@
 
 #include <filesystem>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 /// Throws EnvironmentError if the folder cannot be written to.
 void write_surroundings(const Surroundings& surroundings, const std::filesystem::path& folder);
 /// Throws InputError for a folder without surroundings.
 [[nodiscard]] Surroundings read_surroundings(const std::filesystem::path& folder);
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 namespace {
 
@@ -67,4 +67,4 @@ TemporaryFolder::~TemporaryFolder() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

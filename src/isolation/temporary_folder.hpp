@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 class TemporaryFolder {
  public:
@@ -21,4 +21,4 @@ class TemporaryFolder {
   int lock_ = -1;  ///< of the file `owner` in the folder, held while this process lives
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

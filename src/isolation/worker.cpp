@@ -27,7 +27,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 namespace {
 
@@ -71,7 +71,7 @@ class Watch {
  public:
   /// `before`: the time that the session took before this child, by the clock.
   Watch(const std::filesystem::path& folder, const WorkerOptions& limits, Bytes most_memory,
-        const MeasureOptions& options, Seconds before, const detail::RunningClock& clock)
+        const measure::MeasureOptions& options, Seconds before, const detail::RunningClock& clock)
       : folder_(folder),
         limits_(limits),
         most_memory_(most_memory),
@@ -126,7 +126,7 @@ class Watch {
   /// Passes on what the child has reported since the last call.
   void pass_on() {
     if (options_.progress) {
-      state_->progress.show_new(progress_seen_, [&](Progress progress) {
+      state_->progress.show_new(progress_seen_, [&](measure::Progress progress) {
         progress.elapsed += before_;
         options_.progress(progress);
       });
@@ -185,7 +185,7 @@ class Watch {
   const std::filesystem::path& folder_;
   const WorkerOptions& limits_;
   Bytes most_memory_;
-  const MeasureOptions& options_;
+  const measure::MeasureOptions& options_;
   Seconds before_;
   const detail::RunningClock& clock_;
   MappedState state_;
@@ -198,7 +198,7 @@ class Watch {
 
 /// Fulfils the request, with as many children as that takes. `options`: the caller's.
 void run_children(Request request, const std::filesystem::path& folder, const std::vector<std::string>& command,
-                  const WorkerOptions& limits, const MeasureOptions& options) {
+                  const WorkerOptions& limits, const measure::MeasureOptions& options) {
   constexpr double least_share = 0.05;  // fraction of the budget, which suffices to use the results so far
   const detail::RunningClock clock;
   const Seconds begin = clock.now();
@@ -226,8 +226,8 @@ Worker::Worker(std::vector<std::string> command, WorkerOptions options)
   static_cast<void>(TemporaryFolder());  // each call makes its own folder; fail early if that is not possible
 }
 
-Run Worker::measure(std::span<const Wanted> wanted, std::span<const std::string> backends,
-                    const MeasureOptions& options, const std::string& filter) const {
+Run Worker::measure(std::span<const measure::Wanted> wanted, std::span<const std::string> backends,
+                    const measure::MeasureOptions& options, const std::string& filter) const {
   Request request{.backends = {backends.begin(), backends.end()},
                   .layers = {wanted.begin(), wanted.end()},
                   .filter = filter,
@@ -257,4 +257,4 @@ std::string own_program() {
   return program.string();
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

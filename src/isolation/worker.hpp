@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 struct WorkerOptions {
   Seconds silence{120};    ///< a child that gives no sign of life for this long hangs
@@ -49,12 +49,12 @@ class Worker {
   /// last argument. Throws EnvironmentError if no temporary files can be written.
   explicit Worker(std::vector<std::string> command, WorkerOptions options = {});
 
-  /// Runs bench::measure in a child, with the backends of these names. The child sets the options `accept`, `trying`
+  /// Runs measure::measure in a child, with the backends of these names. The child sets the options `accept`, `trying`
   /// and `crashing_plans`; `filter` replaces `accept`. The other options work as they do there; `progress`, `keep` and
   /// `keep_failed` are called in this process, by this thread. Throws what the child threw; EnvironmentError if no
   /// child can be started, or if one ended outside any row.
-  [[nodiscard]] Run measure(std::span<const Wanted> wanted, std::span<const std::string> backends,
-                            const MeasureOptions& options, const std::string& filter = {}) const;
+  [[nodiscard]] Run measure(std::span<const measure::Wanted> wanted, std::span<const std::string> backends,
+                            const measure::MeasureOptions& options, const std::string& filter = {}) const;
   /// What the child reports about its backends; `names` as for `choose_backends`. Throws what `measure` throws.
   [[nodiscard]] Surroundings surroundings(std::span<const std::string> names) const;
 
@@ -64,7 +64,7 @@ class Worker {
 };
 
 /// The same without a child.
-[[nodiscard]] Surroundings surroundings_of(Backends all, std::span<const std::string> names);
+[[nodiscard]] Surroundings surroundings_of(measure::Backends all, std::span<const std::string> names);
 
 /// Makes `MeasureOptions::accept` from the text of a filter.
 using MakeFilter = std::function<std::function<bool(std::string_view name)>(const std::string& filter)>;
@@ -72,9 +72,10 @@ using MakeFilter = std::function<std::function<bool(std::string_view name)>(cons
 /// What a program that was started as a worker does: it measures or describes what the folder asks for, with backends
 /// from `all`. Returns the program's exit code: 0, or 1, 2 or 5 for an InputError, a UsageError or any other error,
 /// whose text the parent receives.
-[[nodiscard]] int serve_worker(const std::filesystem::path& folder, Backends all, const MakeFilter& make_filter = {});
+[[nodiscard]] int serve_worker(const std::filesystem::path& folder, measure::Backends all,
+                               const MakeFilter& make_filter = {});
 
 /// The file of the running program.
 [[nodiscard]] std::string own_program();
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 namespace {
 
@@ -191,4 +191,4 @@ void CandidateFinder::find_candidates(TuningTask& task) const {
   }
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 class CandidateFinder {
  public:
@@ -38,4 +38,4 @@ class CandidateFinder {
   std::map<std::string, const Measurement*> earlier_{};  ///< by row name
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

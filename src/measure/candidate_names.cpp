@@ -3,14 +3,14 @@
 #include "sampling/this_host.hpp"
 #include "sampling/thread_counts.hpp"
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 std::vector<std::string> candidate_names(std::span<const Wanted> wanted, Backends backends,
                                          const MeasureOptions& options) {
-  ThisHost host(options.threads);
+  sampling::ThisHost host(options.threads);
   Workplace place(host, options);
   const int most_threads = machine_of(backends).is_device() ? 1 : static_cast<int>(host.cpus().size());
-  const CandidateFinder finder(place, backends, thread_counts(most_threads, host.group_counts()));
+  const CandidateFinder finder(place, backends, sampling::thread_counts(most_threads, host.group_counts()));
   std::vector<std::string> names;
   for (const auto& entry : wanted) {
     auto tasks = finder.tasks(std::span(&entry, 1));
@@ -21,4 +21,4 @@ std::vector<std::string> candidate_names(std::span<const Wanted> wanted, Backend
   return names;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 namespace {
 
@@ -34,7 +34,7 @@ bool saves_by_name(const Measurement& row) { return row.algorithm.find("winograd
 }  // namespace
 
 std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threads, bool last_resorts,
-                                   const Sampler& sampler, const RelatedTimes& related) {
+                                   const sampling::Sampler& sampler, const RelatedTimes& related) {
   constexpr double nearly = 1.25;
   constexpr double untried = std::numeric_limits<double>::infinity();
   enum class Rank { fastest, promising, unknown, slower_before, slower };
@@ -103,4 +103,4 @@ const Candidate* lost_with_more_threads(const TuningTask& task, const Candidate&
   return nullptr;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 /// The candidates of a cache state and thread count, either last resorts or others. The order is:
 ///
@@ -21,10 +21,10 @@ namespace benanza::bench {
 /// 4. those whose plan was slower where it was tried before;
 /// 5. the others of those that an earlier try of the session timed.
 [[nodiscard]] std::vector<Candidate*> best_first(TuningTask& task, CacheState cache, int threads, bool last_resorts,
-                                                 const Sampler& sampler, const RelatedTimes& related);
+                                                 const sampling::Sampler& sampler, const RelatedTimes& related);
 
 /// The same algorithm with more threads, if it was tried, takes long, and was clearly slower than the best; null
 /// otherwise.
 [[nodiscard]] const Candidate* lost_with_more_threads(const TuningTask& task, const Candidate& candidate);
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

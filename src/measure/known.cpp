@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 std::vector<CacheState> states_of(const Layer& layer, std::span<const CacheState> asked) {
   std::vector<CacheState> result;
@@ -44,4 +44,4 @@ bool is_known(const Layer& layer, std::span<const Measurement> rows, const Quest
          });
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 /// The cache states among those asked for that a layer can be in. If only cold weights were asked for, a layer without
 /// weights is measured with everything in the caches.
@@ -27,4 +27,4 @@ struct Question {
 /// that the layer can be in has a time, unless no plan runs.
 [[nodiscard]] bool is_known(const Layer& layer, std::span<const Measurement> rows, const Question& question);
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 class LazyPlan {
  public:
@@ -20,7 +20,7 @@ class LazyPlan {
 
   /// Builds the plan at the first call. Returns the reason if there is none. Throws what the backend throws, and an
   /// EnvironmentError at later calls.
-  [[nodiscard]] std::optional<Unsupported> build(const Host& host) {
+  [[nodiscard]] std::optional<Unsupported> build(const sampling::Host& host) {
     if (draft_.build) {
       const auto build = std::exchange(draft_.build, nullptr);
       const Seconds start = host.now();
@@ -43,4 +43,4 @@ class LazyPlan {
   std::optional<Unsupported> why_{};
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

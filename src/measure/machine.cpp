@@ -16,7 +16,7 @@
 #include <string_view>
 #include <sys/utsname.h>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 namespace {
 
@@ -85,9 +85,9 @@ Machine this_machine(int threads) {
   machine.stepping = number("stepping", "CPU revision");
   machine.microcode = number("microcode", "CPU variant");
   std::map<int, Bytes> levels;
-  for (const auto& cache : caches_of(cpus)) levels[cache.level] += cache.size;
+  for (const auto& cache : ceilings::caches_of(cpus)) levels[cache.level] += cache.size;
   for (const auto& [level, total] : levels) machine.caches.push_back({level, total});
   return machine;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

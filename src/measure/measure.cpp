@@ -27,7 +27,7 @@
 #include <set>
 #include <thread>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 namespace {
 
@@ -57,10 +57,10 @@ struct Looks {
 
 /// The thread counts for which a ceiling is not known yet.
 std::vector<int> unknown_counts(const MeasureOptions& options, std::span<const int> counts) {
-  const std::vector<MultiplyAdd> types = multiply_adds(this_machine().isa);
+  const std::vector<ceilings::MultiplyAdd> types = ceilings::multiply_adds(this_machine().isa);
   std::vector<int> missing;
   for (const int count : counts) {
-    const auto is_known = [&](const MultiplyAdd& each) {
+    const auto is_known = [&](const ceilings::MultiplyAdd& each) {
       const CeilingQuantity quantity = CeilingQuantity::peak(each.type);
       return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
                return row.threads == count && row.quantity == quantity;
@@ -72,8 +72,8 @@ std::vector<int> unknown_counts(const MeasureOptions& options, std::span<const i
 }
 
 /// Ceilings of the thread counts, within `time` from now; `start` is the start of the session.
-std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions& options, std::span<const int> counts,
-                                      Seconds time, Seconds start) {
+std::vector<CeilingRow> find_ceilings(const sampling::ThisHost& host, const MeasureOptions& options,
+                                      std::span<const int> counts, Seconds time, Seconds start) {
   if (counts.empty()) return {};
   const auto report = [&](std::size_t done, std::size_t total) {
     if (options.progress) {
@@ -85,12 +85,12 @@ std::vector<CeilingRow> find_ceilings(const ThisHost& host, const MeasureOptions
                         .what = "peak and bandwidths"});
     }
   };
-  return measure_ceilings(host.pool(), counts, host.available_memory(), time, options.stop, report);
+  return ceilings::measure_ceilings(host.pool(), counts, host.available_memory(), time, options.stop, report);
 }
 
 /// The same for a device, by its own kernels. `warnings` receives those that could not be measured.
-std::vector<CeilingRow> find_ceilings(Device& device, const LaunchFloors& floors, const MeasureOptions& options,
-                                      std::vector<std::string>& warnings) {
+std::vector<CeilingRow> find_ceilings(Device& device, const sampling::LaunchFloors& floors,
+                                      const MeasureOptions& options, std::vector<std::string>& warnings) {
   std::vector<CeilingRow> rows;
   if (!options.ceilings || options.ceilings->empty()) {
     constexpr double share = 0.1;
@@ -167,7 +167,7 @@ MeasureOptions taking_up(Run& run, MeasureOptions options) {
 }
 
 /// One reading of the round trip for each thread count.
-std::vector<CeilingRow> read_round_trips(ThisHost& host, std::span<const int> counts) {
+std::vector<CeilingRow> read_round_trips(sampling::ThisHost& host, std::span<const int> counts) {
   host.dismiss();
   std::vector<CeilingRow> rows;
   for (const int threads : counts)
@@ -222,7 +222,7 @@ std::vector<std::string> with_limit(std::vector<std::string> warnings) {
 }  // namespace
 
 std::vector<std::string> watch_conditions(Seconds time) {
-  const Conditions conditions(cpus());
+  const sampling::Conditions conditions(cpus());
   std::this_thread::sleep_for(std::chrono::duration<double>(time.value));
   return with_limit(conditions.warnings());
 }
@@ -247,7 +247,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   const auto add_ceilings = [&](std::vector<CeilingRow> rows) {
     run.ceilings.insert(run.ceilings.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
   };
-  const auto session = [&](Host& host, Seconds start, int threads, Seconds kept_back) {
+  const auto session = [&](sampling::Host& host, Seconds start, int threads, Seconds kept_back) {
     MeasureOptions rest = options;
     rest.budget = options.budget - (host.running() - start) - kept_back;
     if (!rest.ceilings) rest.ceilings.emplace();
@@ -278,7 +278,7 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   };
   if (device) {
     const detail::RunningClock clock;
-    DeviceHost host(*device, DeviceHost::steady_time, [&clock] { return clock.now(); });
+    sampling::DeviceHost host(*device, sampling::DeviceHost::steady_time, [&clock] { return clock.now(); });
     const Seconds start = host.running();
     add_ceilings(find_ceilings(*device, host.floors(), options, run.warnings));
     // 1.1 TFLOP: some milliseconds, and far more blocks than processors.
@@ -287,11 +287,11 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
     session(host, start, 1, {});
     run.machine.state = device->state();  // the state under load
   } else {
-    const Conditions conditions(cpus());
-    ThisHost host(options.threads);
+    const sampling::Conditions conditions(cpus());
+    sampling::ThisHost host(options.threads);
     const Seconds start = host.running();
     const int threads = static_cast<int>(host.cpus().size());
-    const std::vector<int> counts = doubled_counts(threads);
+    const std::vector<int> counts = sampling::doubled_counts(threads);
     const Looks looks(options.budget);
     add_ceilings({{.quantity = CeilingQuantity::timer("floor"),
                    .algorithm = "steady_clock,threads=1",
@@ -316,4 +316,4 @@ Run measure(std::span<const Wanted> wanted, std::span<const std::shared_ptr<cons
   return run;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 std::set<DataType> product_types(std::span<const Wanted> wanted, bool device) {
   std::set<DataType> types;
@@ -19,8 +19,9 @@ std::set<DataType> product_types(std::span<const Wanted> wanted, bool device) {
   return types;
 }
 
-std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& types, std::int64_t side, Backends backends,
-                                      const MeasureOptions& options, int threads, double highest_clock_hz) {
+std::vector<CeilingRow> product_peaks(sampling::Host& host, const std::set<DataType>& types, std::int64_t side,
+                                      Backends backends, const MeasureOptions& options, int threads,
+                                      double highest_clock_hz) {
   const auto is_known = [&](DataType type) {
     const CeilingQuantity quantity = CeilingQuantity::peak(type == DataType::u8 ? DataType::i8 : type);
     return options.ceilings && std::any_of(options.ceilings->begin(), options.ceilings->end(), [&](const auto& row) {
@@ -64,4 +65,4 @@ std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& type
   return rows;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

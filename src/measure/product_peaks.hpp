@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 /// The types in which the layers multiply and for which products say more than loops: all except f32. On a device, also
 /// f16, bf16 and tf32, whatever the layers are, since other sessions reuse its ceilings.
@@ -20,8 +20,8 @@ namespace benanza::bench {
 /// that no backend supports, and those that fail, have no row. On a device, a peak is the best FLOPs per cycle times
 /// the highest clock: a product that ran at a lower clock, for example because of a power limit, is scaled to
 /// `highest_clock_hz`; 0 means no scaling.
-[[nodiscard]] std::vector<CeilingRow> product_peaks(Host& host, const std::set<DataType>& types, std::int64_t side,
-                                                    Backends backends, const MeasureOptions& options, int threads,
-                                                    double highest_clock_hz = 0);
+[[nodiscard]] std::vector<CeilingRow> product_peaks(sampling::Host& host, const std::set<DataType>& types,
+                                                    std::int64_t side, Backends backends, const MeasureOptions& options,
+                                                    int threads, double highest_clock_hz = 0);
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

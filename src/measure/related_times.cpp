@@ -5,7 +5,7 @@
 
 #include <variant>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 namespace {
 
@@ -24,7 +24,7 @@ std::string RelatedTimes::shared_signature(const Layer& layer) {
   return epilogue(layer) == nullptr ? std::string() : LayerSignature(without_epilogue(layer)).text();
 }
 
-void RelatedTimes::add(const TuningTask& task, const Sampler& sampler) {
+void RelatedTimes::add(const TuningTask& task, const sampling::Sampler& sampler) {
   const std::string signature = shared_signature(task.layer);
   if (signature.empty()) return;
   for (const auto& candidate : task.candidates) {
@@ -41,4 +41,4 @@ std::optional<Seconds> RelatedTimes::of(const std::string& shared_signature, con
   return found == times_.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -10,12 +10,12 @@
 #include <string>
 #include <tuple>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 class RelatedTimes {
  public:
   /// Keeps the times of all candidates of a task. A later layer with the same plan replaces an earlier one.
-  void add(const TuningTask& task, const Sampler& sampler);
+  void add(const TuningTask& task, const sampling::Sampler& sampler);
   /// The signature that related layers share; empty for operators that have no epilogue.
   [[nodiscard]] static std::string shared_signature(const Layer& layer);
   /// The time of the same plan in the same cache state for a layer with this shared signature; null if it was not
@@ -28,4 +28,4 @@ class RelatedTimes {
   std::map<Key, Seconds> times_{};
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 namespace {
 
@@ -22,13 +22,13 @@ constexpr double noisy_share = 0.03;
 constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
 
 /// The median of each visit after the first one; NaN if all of it was contended.
-std::vector<double> visit_times(const Candidate& candidate, const Sampler& sampler, const Method& method) {
+std::vector<double> visit_times(const Candidate& candidate, const sampling::Sampler& sampler, const Method& method) {
   std::vector<double> result;
   for (std::size_t v = 1; v < candidate.visits.size(); ++v) {
     const std::size_t begin = candidate.visits[v],
                       end = v + 1 < candidate.visits.size() ? candidate.visits[v + 1] : candidate.samples.size();
-    const std::vector<Sample> samples(candidate.samples.begin() + static_cast<std::ptrdiff_t>(begin),
-                                      candidate.samples.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::vector<sampling::Sample> samples(candidate.samples.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                candidate.samples.begin() + static_cast<std::ptrdiff_t>(end));
     result.push_back(detail::quantile(times(samples, sampler, method), 0.5));
   }
   return result;
@@ -41,8 +41,8 @@ void describe_timing(Measurement& row, const Candidate& candidate, const Method&
   device.method = method.name;
   device.launch = method.launch;
   std::vector<double> clocks, here, other, other_launch;
-  const auto add = [&](const Sample& sample) {
-    const Window& window = sample.window;
+  const auto add = [&](const sampling::Sample& sample) {
+    const sampling::Window& window = sample.window;
     if (window.clock_hz > 0) clocks.push_back(window.clock_hz);
     if (!(window.other.value > 0)) return;
     const bool mine = window.method == method.name;
@@ -62,19 +62,19 @@ void describe_timing(Measurement& row, const Candidate& candidate, const Method&
 
 }  // namespace
 
-std::vector<double> round_times(const Candidate& candidate, const Sampler& sampler, const Method& method) {
+std::vector<double> round_times(const Candidate& candidate, const sampling::Sampler& sampler, const Method& method) {
   std::vector<double> result;
   for (const auto& sample : candidate.rounds)
     result.push_back(sample && sampler.quiet(*sample) ? time_by(method, *sample).value : no_time);
   return result;
 }
 
-std::optional<Sample> Rounds::time(const Entry& entry, int tries) {
-  Sampler& sampler = place_.sampler();
-  std::optional<Sample> sample;
+std::optional<sampling::Sample> Rounds::time(const Entry& entry, int tries) {
+  sampling::Sampler& sampler = place_.sampler();
+  std::optional<sampling::Sample> sample;
   place_.trying(entry.candidate->row.name());
   try {
-    Work work = place_.work(*entry.task, *entry.candidate, false);
+    sampling::Work work = place_.work(*entry.task, *entry.candidate, false);
     sampler.switch_to(work);
     for (int i = 0; i < tries && !(sample && sampler.is_final(*sample)); ++i)
       sample = sampler.sample(entry.candidate->row.calls_per_sample,
@@ -90,7 +90,7 @@ bool Rounds::round(std::vector<Entry>& entries, std::size_t number) {
   const auto is_due = [&](const Entry& entry) {
     return entry.candidate->competes() && (!entry.candidate->seldom || number % seldom_rounds == 0);
   };
-  std::vector<std::optional<Sample>> samples(entries.size());
+  std::vector<std::optional<sampling::Sample>> samples(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (place_.over(place_.options().budget)) return false;
     if (is_due(entries[i])) samples[i] = time(entries[i], 1 + retries);
@@ -149,7 +149,7 @@ void Rounds::order(std::vector<Entry>& entries) {
 
 void Rounds::add_faster(std::vector<TuningTask>& tasks, std::vector<Entry>& entries) {
   constexpr double margin = 1.05;  // the samples of the selection flatter the plan that it chose
-  const Sampler& sampler = place_.sampler();
+  const sampling::Sampler& sampler = place_.sampler();
   std::map<std::pair<TuningTask*, CacheState>, double> best;  // by the rounds
   for (const auto& [task, candidate] : entries) {
     const double time = detail::quantile(round_times(*candidate, sampler, method_of(*candidate)), 0.1);
@@ -210,7 +210,7 @@ void Rounds::run(std::vector<TuningTask>& tasks) {
 }
 
 void Rounds::accept_distant_if_needed(const std::vector<Entry>& entries) {
-  Sampler& sampler = place_.sampler();
+  sampling::Sampler& sampler = place_.sampler();
   for (const auto& entry : entries) {
     const auto& rounds = entry.candidate->rounds;
     const auto near = std::count_if(rounds.begin(), rounds.end(),
@@ -227,7 +227,7 @@ void Rounds::check_by_activity(std::vector<Entry>& entries) {
     if (entry.candidate->row.cache != CacheState::hot) continue;  // its few calls are not a whole traversal
     place_.trying(entry.candidate->row.name());
     try {
-      Work work = place_.work(*entry.task, *entry.candidate, false);
+      sampling::Work work = place_.work(*entry.task, *entry.candidate, false);
       const auto time = place_.host().kernel_time(work);
       if (!time) return;  // nor is there one for any other entry
       if (!(time->whole.value > 0)) continue;
@@ -254,7 +254,7 @@ void Rounds::ask_kernels(std::vector<Entry>& entries) {
     place_.report("kernels", i, entries.size(), {}, task->signature);
     std::string missing;
     try {
-      Work work = place_.work(*task, *candidate, false);
+      sampling::Work work = place_.work(*task, *candidate, false);
       KernelRecords records = place_.host().kernels(work, options.metrics);
       missing = records.missing;
       candidate->row.kernel_launches = std::move(records.launches);
@@ -268,7 +268,7 @@ void Rounds::ask_kernels(std::vector<Entry>& entries) {
   }
 }
 
-std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks, const Sampler& sampler) {
+std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks, const sampling::Sampler& sampler) {
   std::vector<Measurement> rows;
   for (const auto& task : tasks)
     for (const auto& candidate : task.candidates)
@@ -284,7 +284,7 @@ std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks, const 
   return rows;
 }
 
-std::optional<Measurement> finished_row(const Candidate& candidate, const Sampler& sampler) {
+std::optional<Measurement> finished_row(const Candidate& candidate, const sampling::Sampler& sampler) {
   Measurement row = candidate.row;
   const Method method = method_of(candidate);
   std::vector<double> rounds = round_times(candidate, sampler, method);
@@ -294,7 +294,7 @@ std::optional<Measurement> finished_row(const Candidate& candidate, const Sample
   if (valid < least_rounds) counted.insert(counted.end(), rounds.begin(), rounds.end());
   std::vector<double> sorted = detail::sorted_finite(counted);
   if (sorted.empty()) {
-    std::vector<Sample> contended = candidate.samples;
+    std::vector<sampling::Sample> contended = candidate.samples;
     for (const auto& sample : candidate.rounds)
       if (sample) contended.push_back(*sample);
     const Undisturbed idle = undisturbed(contended, sampler, method);
@@ -326,4 +326,4 @@ std::optional<Measurement> finished_row(const Candidate& candidate, const Sample
   return row;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

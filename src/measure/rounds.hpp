@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 class Rounds {
  public:
@@ -44,7 +44,7 @@ class Rounds {
   void add_faster(std::vector<TuningTask>& tasks, std::vector<Entry>& entries);
   /// Returns false if it was cut short.
   bool round(std::vector<Entry>& entries, std::size_t number);
-  [[nodiscard]] std::optional<Sample> time(const Entry& entry, int tries);
+  [[nodiscard]] std::optional<sampling::Sample> time(const Entry& entry, int tries);
   /// If there are too few rounds in which the threads of a candidate were near each other, all rounds count.
   void accept_distant_if_needed(const std::vector<Entry>& entries);
   /// Checks the times of the chosen plans by what the device records of their kernels.
@@ -60,13 +60,15 @@ class Rounds {
 };
 
 /// The time of each round; NaN if it was contended or missing.
-[[nodiscard]] std::vector<double> round_times(const Candidate& candidate, const Sampler& sampler, const Method& method);
+[[nodiscard]] std::vector<double> round_times(const Candidate& candidate, const sampling::Sampler& sampler,
+                                              const Method& method);
 
 /// All rows that `finished_row` returns.
-[[nodiscard]] std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks, const Sampler& sampler);
+[[nodiscard]] std::vector<Measurement> finished_rows(std::span<const TuningTask> tasks,
+                                                     const sampling::Sampler& sampler);
 /// The finished row. Quantiles over the rounds of a chosen plan if there are enough of them; otherwise over the samples
 /// of the selection, which flatter a plan that was selected by them. Without any samples, the row that an earlier try
 /// of the session left. Empty for a candidate that was neither timed nor excluded.
-[[nodiscard]] std::optional<Measurement> finished_row(const Candidate& candidate, const Sampler& sampler);
+[[nodiscard]] std::optional<Measurement> finished_row(const Candidate& candidate, const sampling::Sampler& sampler);
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

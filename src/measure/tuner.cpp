@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 namespace {
 
@@ -109,7 +109,7 @@ void Tuner::drop_after_first(TuningTask& task, Seconds until) {
     if (!best || is_enough(candidate.first_call, *best, until)) continue;
     place_.trying(candidate.row.name());
     try {
-      Work work = place_.work(task, candidate, false);
+      sampling::Work work = place_.work(task, candidate, false);
       place_.sampler().switch_to(work);
       take(candidate, 1, until);
       candidate.only_checked = false;
@@ -142,10 +142,11 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
     const Seconds start = place_.host().now();
     static_cast<void>(place_.work(task, candidate, true));  // packs constants
     candidate.row.preparation = candidate.row.preparation.value_or(Seconds{}) + (place_.host().now() - start);
-    Work work = place_.work(task, candidate, true);
+    sampling::Work work = place_.work(task, candidate, true);
     place_.sampler().switch_to(work);
-    const bool is_long = place_.host().is_shared() && best_when_hot(task).value_or(Seconds{}) >= Sampler::long_call;
-    const Sample call = place_.check(task, candidate, work, expected, is_long);
+    const bool is_long =
+        place_.host().is_shared() && best_when_hot(task).value_or(Seconds{}) >= sampling::Sampler::long_call;
+    const sampling::Sample call = place_.check(task, candidate, work, expected, is_long);
     if (!candidate.competes()) return;
     candidate.first_call = call.time;
     bool repeated = true, delayed = false;
@@ -165,7 +166,7 @@ void Tuner::try_out(TuningTask& task, Candidate& candidate, const std::vector<Ex
       candidate.exclude(RowStatus::slower, text);
       return;
     }
-    const bool counts = is_long && !delayed && call.time >= Sampler::long_call;
+    const bool counts = is_long && !delayed && call.time >= sampling::Sampler::long_call;
     first_samples(task, candidate, candidate.first_call, until, true, counts ? std::optional(call) : std::nullopt);
   } catch (...) {
     candidate.exclude(RowStatus::failed, place_.reason());
@@ -180,7 +181,7 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
     if (hot == nullptr) {  // only this state was requested
       candidate.build(place_.host());
       if (!candidate.competes()) return;
-      Work work = place_.work(task, candidate, true);
+      sampling::Work work = place_.work(task, candidate, true);
       place_.sampler().switch_to(work);
       before = place_.check(task, candidate, work, expected, false).time;
       if (!candidate.competes()) return;
@@ -188,13 +189,13 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
       return candidate.exclude_for(hot->row.reason);
     } else {
       const auto time = hot->competes() ? standing(*hot, place_.sampler()) : std::nullopt;
-      const double margin = time.value_or(Seconds{}) >= Sampler::medium_call ? later_margin : first_margin;
+      const double margin = time.value_or(Seconds{}) >= sampling::Sampler::medium_call ? later_margin : first_margin;
       if (!time || loses(task, *hot, margin)) return candidate.plan.reset();
       candidate.build(place_.host());
       candidate.row.difference = hot->row.difference;
       before = *time;
     }
-    Work work = place_.work(task, candidate, false);
+    sampling::Work work = place_.work(task, candidate, false);
     place_.sampler().switch_to(work);
     first_samples(task, candidate, before, until, false);
   } catch (...) {
@@ -203,14 +204,14 @@ void Tuner::try_colder(TuningTask& task, Candidate& candidate, const Candidate* 
 }
 
 void Tuner::first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until,
-                          bool just_called, const std::optional<Sample>& checked) {
-  Sampler& sampler = place_.sampler();
+                          bool just_called, const std::optional<sampling::Sample>& checked) {
+  sampling::Sampler& sampler = place_.sampler();
   const auto [sample, calls] =
       checked ? std::pair(*checked, std::int64_t{1}) : sampler.first_sample(expected, just_called);
   candidate.visits.push_back(candidate.samples.size());
   candidate.samples.push_back(sample);
   candidate.row.calls_per_sample = calls;
-  const int most = expected >= Sampler::long_call ? 1 : retries;
+  const int most = expected >= sampling::Sampler::long_call ? 1 : retries;
   for (int i = 0; i < most && !sampler.is_final(candidate.samples.back()); ++i)
     candidate.samples.push_back(sampler.sample(calls, expected));
   candidate.only_checked = checked && candidate.samples.size() == 1;
@@ -240,7 +241,7 @@ std::optional<Seconds> Tuner::loses(const TuningTask& task, const Candidate& can
 std::optional<Seconds> Tuner::loses_at_first_call(const TuningTask& task, const Candidate& candidate) const {
   constexpr Seconds first_of_all{5e-3};  // how much longer a first call may take than others
   const Seconds time = candidate.first_call - first_of_all;
-  const double margin = candidate.first_call >= Sampler::long_call ? later_margin : first_margin;
+  const double margin = candidate.first_call >= sampling::Sampler::long_call ? later_margin : first_margin;
   std::optional<Seconds> best;
   Seconds least_work{std::numeric_limits<double>::infinity()};
   for (const auto& other : task.candidates) {
@@ -256,7 +257,7 @@ std::optional<Seconds> Tuner::loses_at_first_call(const TuningTask& task, const 
 }
 
 void Tuner::take(Candidate& candidate, int samples, Seconds until) {
-  Sampler& sampler = place_.sampler();
+  sampling::Sampler& sampler = place_.sampler();
   for (int tries = 0, good = 0; good < samples && tries < samples + retries && !(tries > 0 && place_.over(until));
        ++tries) {
     candidate.samples.push_back(
@@ -273,7 +274,7 @@ void Tuner::visit(TuningTask& task, int samples, Seconds until) {
       if (!candidate.competes() || alone || place_.over(until)) continue;
       place_.trying(candidate.row.name());
       try {
-        Work work = place_.work(task, candidate, false);
+        sampling::Work work = place_.work(task, candidate, false);
         place_.sampler().switch_to(work);
         if (block == 0) candidate.visits.push_back(candidate.samples.size());
         take(candidate, samples / blocks, until);
@@ -356,4 +357,4 @@ void Tuner::run(std::vector<TuningTask>& tasks, Seconds until) {
   for (auto* task : open) choose(*task, place_.sampler());
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

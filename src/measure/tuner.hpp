@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 class Tuner {
  public:
@@ -61,7 +61,7 @@ class Tuner {
   /// `just_called`: see Sampler::first_sample. `checked`: the call that was checked, if it is long and was sampled;
   /// then it is the first sample.
   void first_samples(const TuningTask& task, Candidate& candidate, Seconds expected, Seconds until, bool just_called,
-                     const std::optional<Sample>& checked = std::nullopt);
+                     const std::optional<sampling::Sample>& checked = std::nullopt);
   /// Drops candidates by their first samples. A single call that would drop its candidate is repeated first.
   void drop_after_first(TuningTask& task, Seconds until);
   /// The best time so far with everything in the caches; null if there is none.
@@ -90,4 +90,4 @@ class Tuner {
   RelatedTimes related_{};
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

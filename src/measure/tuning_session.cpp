@@ -4,14 +4,14 @@
 #include "rounds.hpp"
 #include "sampling/thread_counts.hpp"
 
-namespace benanza::bench {
+namespace benanza::measure {
 
-std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> wanted, Backends backends,
+std::vector<Measurement> run_tuning_session(sampling::Host& host, std::span<const Wanted> wanted, Backends backends,
                                             const MeasureOptions& options, int threads,
                                             std::vector<CeilingRow>* usual_memory) {
   constexpr double selection_share = 0.6;  // share of the time that is left; the rounds get the unused part
   Workplace place(host, options);
-  const CandidateFinder finder(place, backends, thread_counts(threads, host.group_counts()));
+  const CandidateFinder finder(place, backends, sampling::thread_counts(threads, host.group_counts()));
   std::vector<TuningTask> tasks = finder.tasks(wanted);
   Tuner(place, finder).run(tasks, place.elapsed() + selection_share * place.remaining());
   Rounds(place).run(tasks);
@@ -19,4 +19,4 @@ std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> 
   return finished_rows(tasks, place.sampler());
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

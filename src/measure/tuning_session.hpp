@@ -6,12 +6,12 @@
 
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 /// Rows of the layers in the order of `wanted`, then of the backends in the given order. `threads`: the most.
 /// `usual_memory` receives rows with the usual times of readings of the memory, if there were enough of them.
-[[nodiscard]] std::vector<Measurement> run_tuning_session(Host& host, std::span<const Wanted> wanted, Backends backends,
-                                                          const MeasureOptions& options, int threads,
+[[nodiscard]] std::vector<Measurement> run_tuning_session(sampling::Host& host, std::span<const Wanted> wanted,
+                                                          Backends backends, const MeasureOptions& options, int threads,
                                                           std::vector<CeilingRow>* usual_memory = nullptr);
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

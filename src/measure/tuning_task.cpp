@@ -9,11 +9,11 @@
 #include <tuple>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 Method method_of(const Candidate& candidate) {
   std::map<std::string_view, std::pair<std::vector<double>, std::vector<double>>> seen;
-  const auto add = [&](const Window& window) {
+  const auto add = [&](const sampling::Window& window) {
     if (window.method.empty()) return;
     const auto note = [&](std::string_view name, Seconds time, Seconds launch) {
       seen[name].first.push_back(time.value);
@@ -21,7 +21,8 @@ Method method_of(const Candidate& candidate) {
     };
     note(window.method, window.time, window.launch);
     if (window.other.value > 0)
-      note(window.method == by_events ? by_graph : by_events, window.other, window.other_launch);
+      note(window.method == sampling::by_events ? sampling::by_graph : sampling::by_events, window.other,
+           window.other_launch);
   };
   for (const auto& sample : candidate.samples) add(sample.window);
   for (const auto& sample : candidate.rounds)
@@ -37,21 +38,23 @@ Method method_of(const Candidate& candidate) {
   return result;
 }
 
-Seconds time_by(const Method& method, const Sample& sample) {
+Seconds time_by(const Method& method, const sampling::Sample& sample) {
   const bool by_other = !method.name.empty() && sample.window.method != method.name && sample.window.other.value > 0;
   return by_other ? sample.window.other : sample.time;
 }
 
-std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler, const Method& method) {
+std::vector<double> times(const std::vector<sampling::Sample>& samples, const sampling::Sampler& sampler,
+                          const Method& method) {
   std::vector<double> result;
   for (const auto& sample : samples)
     if (sampler.quiet(sample)) result.push_back(time_by(method, sample).value);
   return result;
 }
 
-Undisturbed undisturbed(const std::vector<Sample>& samples, const Sampler& sampler, const Method& method) {
+Undisturbed undisturbed(const std::vector<sampling::Sample>& samples, const sampling::Sampler& sampler,
+                        const Method& method) {
   constexpr double little = 0.25, much = 0.5;  // shares of a sample's time
-  const auto lost = [&](const Sample& sample) { return sample.lost.longest / time_by(method, sample); };
+  const auto lost = [&](const sampling::Sample& sample) { return sample.lost.longest / time_by(method, sample); };
   double least = 1;
   for (const auto& sample : samples)
     if (!sampler.quiet(sample)) least = std::min(least, lost(sample));
@@ -70,7 +73,7 @@ Undisturbed undisturbed(const std::vector<Sample>& samples, const Sampler& sampl
 
 namespace {
 
-std::optional<Seconds> standing_by(const Method& method, const Candidate& candidate, const Sampler& sampler) {
+std::optional<Seconds> standing_by(const Method& method, const Candidate& candidate, const sampling::Sampler& sampler) {
   std::vector<double> counted = times(candidate.samples, sampler, method);
   if (counted.empty()) counted = undisturbed(candidate.samples, sampler, method).estimates;
   if (counted.empty()) return candidate.row.times ? std::optional(candidate.row.times->p10) : std::nullopt;
@@ -78,7 +81,7 @@ std::optional<Seconds> standing_by(const Method& method, const Candidate& candid
 }
 
 /// What a candidate whose samples are all contended takes at most; empty for another one.
-std::optional<Seconds> at_most(const Candidate& candidate, const Sampler& sampler) {
+std::optional<Seconds> at_most(const Candidate& candidate, const sampling::Sampler& sampler) {
   if (!times(candidate.samples, sampler).empty()) return std::nullopt;
   const std::vector<double> most = undisturbed(candidate.samples, sampler).at_most;
   return most.empty() ? std::nullopt : std::optional(Seconds{detail::quantile(most, 0.1)});
@@ -86,18 +89,18 @@ std::optional<Seconds> at_most(const Candidate& candidate, const Sampler& sample
 
 }  // namespace
 
-std::optional<Seconds> standing(const Candidate& candidate, const Sampler& sampler) {
+std::optional<Seconds> standing(const Candidate& candidate, const sampling::Sampler& sampler) {
   return standing_by({}, candidate, sampler);
 }
 
-std::optional<Seconds> counted(const Candidate& candidate, const Sampler& sampler) {
+std::optional<Seconds> counted(const Candidate& candidate, const sampling::Sampler& sampler) {
   const Method method = method_of(candidate);
   const auto time = standing_by(method, candidate, sampler);
   if (!time) return time;
   return method.name.empty() ? without_launch(candidate.row, *time) : std::max(Seconds{}, *time - method.launch);
 }
 
-void drop_losers(TuningTask& task, double margin, const Sampler& sampler) {
+void drop_losers(TuningTask& task, double margin, const sampling::Sampler& sampler) {
   struct Least {
     double time = std::numeric_limits<double>::infinity(), work = time;
     void lower(double value, int threads) {
@@ -133,7 +136,7 @@ void drop_losers(TuningTask& task, double margin, const Sampler& sampler) {
   }
 }
 
-void choose(TuningTask& task, const Sampler& sampler) {
+void choose(TuningTask& task, const sampling::Sampler& sampler) {
   using Rank = std::tuple<double, double, std::string>;
   for (auto& candidate : task.candidates) candidate.chosen = candidate.seldom = false;
   for (const CacheState cache : cache_states) {
@@ -166,4 +169,4 @@ void choose(TuningTask& task, const Sampler& sampler) {
   }
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

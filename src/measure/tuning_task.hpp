@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 /// One plan in one cache state, and its samples. A candidate that has no plan (unsupported, failed, dropped) is only a
 /// row.
@@ -26,11 +26,12 @@ struct Candidate {
   const Backend* backend = nullptr;
   std::shared_ptr<LazyPlan> plan{};  ///< one for all cache states
   Measurement row{};
-  std::vector<Sample> samples{};                ///< taken during selection
-  std::vector<std::optional<Sample>> rounds{};  ///< empty if every try of the estimate was contended or failed
-  Seconds first_call{};                         ///< of the call whose result was checked
-  bool only_checked = false;                    ///< that call is its only sample
-  std::vector<std::size_t> visits{};            ///< visits of the selection: where the samples of each begin
+  std::vector<sampling::Sample> samples{};  ///< taken during selection
+  /// Empty if every try of the estimate was contended or failed.
+  std::vector<std::optional<sampling::Sample>> rounds{};
+  Seconds first_call{};               ///< of the call whose result was checked
+  bool only_checked = false;          ///< that call is its only sample
+  std::vector<std::size_t> visits{};  ///< visits of the selection: where the samples of each begin
   bool chosen = false;
   bool seldom = false;  ///< chosen only for its least work: a few rounds are enough
 
@@ -39,13 +40,13 @@ struct Candidate {
   /// Whether it was timed, or one call showed that it is slower.
   [[nodiscard]] bool was_tried() const { return !visits.empty() || row.status == RowStatus::slower; }
   /// Whether its threads were far from each other in each of its samples; near each other, it may be faster.
-  [[nodiscard]] bool only_distant(const Sampler& sampler) const {
-    return !samples.empty() &&
-           std::all_of(samples.begin(), samples.end(), [&](const Sample& sample) { return sampler.distant(sample); });
+  [[nodiscard]] bool only_distant(const sampling::Sampler& sampler) const {
+    return !samples.empty() && std::all_of(samples.begin(), samples.end(),
+                                           [&](const sampling::Sample& sample) { return sampler.distant(sample); });
   }
   /// Builds the plan if no other cache state has done so; excludes the candidate if there is none. Throws what the
   /// backend throws.
-  void build(const Host& host) {
+  void build(const sampling::Host& host) {
     if (const auto why = plan->build(host)) return exclude(RowStatus::unsupported, why->reason);
     row.preparation = plan->preparation();
     row.workspace_bytes = static_cast<std::int64_t>(plan->get().workspace_bytes());
@@ -95,10 +96,10 @@ struct Method {
 };
 [[nodiscard]] Method method_of(const Candidate& candidate);
 /// A sample's time by that method, or by the other one if that method gave none.
-[[nodiscard]] Seconds time_by(const Method& method, const Sample& sample);
+[[nodiscard]] Seconds time_by(const Method& method, const sampling::Sample& sample);
 
 /// Times of the samples that count.
-[[nodiscard]] std::vector<double> times(const std::vector<Sample>& samples, const Sampler& sampler,
+[[nodiscard]] std::vector<double> times(const std::vector<sampling::Sample>& samples, const sampling::Sampler& sampler,
                                         const Method& method = {});
 
 /// What contended samples would have taken on an idle machine.
@@ -110,22 +111,22 @@ struct Undisturbed {
 /// Estimates from the contended samples. Waiting times are inexact. A sample whose threads waited for more than a
 /// quarter of its time is ignored if another sample waited less. If they waited for more than half of it, the waiting
 /// time is not subtracted.
-[[nodiscard]] Undisturbed undisturbed(const std::vector<Sample>& samples, const Sampler& sampler,
+[[nodiscard]] Undisturbed undisturbed(const std::vector<sampling::Sample>& samples, const sampling::Sampler& sampler,
                                       const Method& method = {});
 /// The time of a candidate's call so far: the first decile of its samples that count, otherwise of all its samples,
 /// otherwise the time in the database.
-[[nodiscard]] std::optional<Seconds> standing(const Candidate& candidate, const Sampler& sampler);
+[[nodiscard]] std::optional<Seconds> standing(const Candidate& candidate, const sampling::Sampler& sampler);
 /// The same as a bound counts it, that is, without launches.
-[[nodiscard]] std::optional<Seconds> counted(const Candidate& candidate, const Sampler& sampler);
+[[nodiscard]] std::optional<Seconds> counted(const Candidate& candidate, const sampling::Sampler& sampler);
 
 /// In each cache state, drops candidates that are slower than `margin` times the best and also do more than `margin`
 /// times the least work (threads x time), both with launches and without. They remain as rows. The best counts with the
 /// most that it may take if all its samples are contended.
-void drop_losers(TuningTask& task, double margin, const Sampler& sampler);
+void drop_losers(TuningTask& task, double margin, const sampling::Sampler& sampler);
 /// Marks two winners in each cache state: the candidate with the least time as a bound counts it, without launches, and
 /// the one with the least time including launches, which is what to expect and to advise. With a clock, launches are
 /// not known, and one candidate is both. In the hot state, also marks the candidate of least work, which the parallel
 /// rungs need. Ties are decided by the other time, then by the name.
-void choose(TuningTask& task, const Sampler& sampler);
+void choose(TuningTask& task, const sampling::Sampler& sampler);
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -11,7 +11,7 @@
 #include <exception>
 #include <new>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string gibibytes(double bytes) {
 }
 
 /// The size of the caches as reported or as measured, whichever is larger.
-Bytes cached_by(const Host& host, const MeasureOptions& options) {
+Bytes cached_by(const sampling::Host& host, const MeasureOptions& options) {
   Bytes result = host.cached();
   for (const auto& row : options.ceilings.value_or(std::vector<CeilingRow>{}))
     if (row.quantity == CeilingQuantity::bandwidth("memory")) result = std::max(result, Bytes{row.in_front_bytes});
@@ -74,7 +74,7 @@ std::string Workplace::reason() {
   return text;
 }
 
-Workplace::Workplace(Host& host, const MeasureOptions& options)
+Workplace::Workplace(sampling::Host& host, const MeasureOptions& options)
     : host_(host),
       options_(options),
       start_(host.running()),
@@ -88,7 +88,7 @@ Workplace::Workplace(Host& host, const MeasureOptions& options)
       if (const auto best = host.probe_at({row.value / row.threads})) sampler_.know(row.threads, *best);
   std::vector<CeilingRow> known = options.ceilings.value_or(std::vector<CeilingRow>{});
   std::erase_if(known, [&](const CeilingRow& row) { return is_of_memory(row) && !as_far_as(row, cached_); });
-  MemoryTimes usual;
+  sampling::MemoryTimes usual;
   for (const auto& row : highest_ceilings(known)) {
     if (row.quantity == CeilingQuantity::timer("round_trip")) sampler_.know_round_trip(row.threads, {row.value});
     if (row.quantity == memory_chase) usual.chase = {row.value};
@@ -107,7 +107,7 @@ std::vector<CeilingRow> Workplace::usual_memory() const {
                       .value = time.value,
                       .in_front_bytes = cached_.value});
   };
-  const MemoryTimes usual = sampler_.usual_memory();
+  const sampling::MemoryTimes usual = sampler_.usual_memory();
   add(memory_chase, usual.chase);
   add(memory_stream, usual.stream);
   return rows;
@@ -136,7 +136,7 @@ void Workplace::report(std::string_view phase, std::size_t done, std::size_t tot
         {.phase = phase, .done = done, .total = total, .elapsed = elapsed(), .remaining = remaining, .what = what});
 }
 
-Work Workplace::work(const TuningTask& task, const Candidate& candidate, bool exact) {
+sampling::Work Workplace::work(const TuningTask& task, const Candidate& candidate, bool exact) {
   const Plan& plan = candidate.plan->get();
   const CacheState cache = exact ? CacheState::hot : candidate.row.cache;
   const auto needed = static_cast<double>(buffers_.needed(task.operands.inputs, plan, cache));
@@ -144,9 +144,9 @@ Work Workplace::work(const TuningTask& task, const Candidate& candidate, bool ex
     throw EnvironmentError("needs " + gibibytes(needed) + " of memory, " + gibibytes(memory_.value) + " are available");
   host_.dismiss();  // before a library packs
   const std::string backend(candidate.backend->name());
-  Work work{.plan = {candidate.plan, &plan},  // shares the candidate's ownership
-            .runtime = candidate.backend->uses_openmp() ? Runtime::openmp : Runtime::own,
-            .kind = backend + "/" + std::string(kind(task.layer))};
+  sampling::Work work{.plan = {candidate.plan, &plan},  // shares the candidate's ownership
+                      .runtime = candidate.backend->uses_openmp() ? sampling::Runtime::openmp : sampling::Runtime::own,
+                      .kind = backend + "/" + std::string(kind(task.layer))};
   std::tie(work.outputs, work.workspace) = buffers_.outputs(plan);
   std::size_t touched = plan.workspace_bytes();
   for (const auto* layouts : {&plan.inputs(), &plan.outputs()})
@@ -170,7 +170,7 @@ std::vector<Expected> Workplace::expected(const TuningTask& task) {
   return result;
 }
 
-Seconds Workplace::once(Work& work) {
+Seconds Workplace::once(sampling::Work& work) {
   host_.occupy(work.runtime, work.plan->threads());
   work.announce(1);
   const Seconds start = host_.now();
@@ -181,13 +181,14 @@ Seconds Workplace::once(Work& work) {
   return took;
 }
 
-Sample Workplace::check(const TuningTask& task, Candidate& candidate, Work& work, const std::vector<Expected>& expected,
-                        bool sampled) {
+sampling::Sample Workplace::check(const TuningTask& task, Candidate& candidate, sampling::Work& work,
+                                  const std::vector<Expected>& expected, bool sampled) {
   const Plan& plan = candidate.plan->get();
   if (host_.memory() != nullptr) static_cast<void>(once(work));  // a device loads code at the first call
   // The result of another candidate in these buffers must not pass for this one's.
   buffers_.spoil(task.operands, plan, work.outputs);
-  const Sample call = sampled ? sampler_.sample(1, Sampler::long_call) : Sample{.time = once(work)};
+  const sampling::Sample call =
+      sampled ? sampler_.sample(1, sampling::Sampler::long_call) : sampling::Sample{.time = once(work)};
   bool right = true;
   double difference = candidate.row.difference.value_or(0);
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -205,4 +206,4 @@ Sample Workplace::check(const TuningTask& task, Candidate& candidate, Work& work
   return call;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 /// The expected values of a layer's outputs at sampled places.
 struct Expected {
@@ -22,25 +22,25 @@ struct Expected {
 
 class Workplace {
  public:
-  Workplace(Host& host, const MeasureOptions& options);
+  Workplace(sampling::Host& host, const MeasureOptions& options);
 
-  [[nodiscard]] Host& host() { return host_; }
-  [[nodiscard]] Sampler& sampler() { return sampler_; }
-  [[nodiscard]] const Sampler& sampler() const { return sampler_; }
+  [[nodiscard]] sampling::Host& host() { return host_; }
+  [[nodiscard]] sampling::Sampler& sampler() { return sampler_; }
+  [[nodiscard]] const sampling::Sampler& sampler() const { return sampler_; }
   [[nodiscard]] const MeasureOptions& options() const { return options_; }
 
   /// Gives a candidate its buffers, which are valid until the next call. With `exact`, they have the values to which
   /// `expected` refers, and nothing rotates; otherwise, buffers are in the candidate's cache state. Throws if there is
   /// not enough memory.
-  [[nodiscard]] Work work(const TuningTask& task, const Candidate& candidate, bool exact);
+  [[nodiscard]] sampling::Work work(const TuningTask& task, const Candidate& candidate, bool exact);
   /// Computed by the reference, for each output. Throws for layers that it cannot evaluate.
   [[nodiscard]] std::vector<Expected> expected(const TuningTask& task);
   /// The time of one call whose threads have to be woken.
-  Seconds once(Work& work);
+  Seconds once(sampling::Work& work);
   /// Calls the work once and compares: sets the row's difference, and excludes the candidate if the result is wrong.
   /// Returns the call: with `sampled`, as a sample between readings of the sentinel, otherwise only its time.
-  Sample check(const TuningTask& task, Candidate& candidate, Work& work, const std::vector<Expected>& expected,
-               bool sampled);
+  sampling::Sample check(const TuningTask& task, Candidate& candidate, sampling::Work& work,
+                         const std::vector<Expected>& expected, bool sampled);
 
   /// Text of the exception being handled. Throws DeviceLost if the device was lost as well, whatever the library
   /// reported: otherwise, the next plan would be blamed.
@@ -67,14 +67,14 @@ class Workplace {
               std::string_view what) const;
 
  private:
-  Host& host_;
+  sampling::Host& host_;
   const MeasureOptions& options_;
   Seconds start_, next_keep_{keep_interval};
   bool keeping_ = true;
   Bytes memory_;
   Bytes cached_;  ///< the size of all caches, reported or measured, whichever is larger
-  Sampler sampler_;
-  Buffers buffers_;
+  sampling::Sampler sampler_;
+  sampling::Buffers buffers_;
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

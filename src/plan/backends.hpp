@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::plan {
 
 /// One of each, in the order of BENANZA_BACKENDS in CMakeLists.txt. The reference is not among them: it checks results
 /// and is never measured.
@@ -25,4 +25,4 @@ struct AbsentBackend {
 /// Those in `benanza_optional_backend` in CMakeLists.txt that this build lacks, in the same order.
 [[nodiscard]] std::vector<AbsentBackend> absent_backends();
 
-}  // namespace benanza::bench
+}  // namespace benanza::plan

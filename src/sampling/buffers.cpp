@@ -10,7 +10,7 @@
 #include <numeric>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::size_t Buffers::needed(const std::vector<Operand>& inputs, const Plan& plan
   return bytes;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 class Buffers {
  public:
@@ -66,4 +66,4 @@ class Buffers {
   detail::MemoryBlock results_{}, rotated_results_{}, plain_output_{}, staging_{};
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 namespace fs = std::filesystem;
 
@@ -237,4 +237,4 @@ std::vector<std::string> Conditions::warnings() const {
   return result;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

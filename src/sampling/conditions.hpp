@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 class Conditions {
  public:
@@ -53,4 +53,4 @@ class Conditions {
   std::map<int, Process> processes_;
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

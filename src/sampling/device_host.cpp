@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 namespace {
 
@@ -77,4 +77,4 @@ KernelRecords DeviceHost::kernels(Work& work, std::span<const KernelMetric> metr
 
 void DeviceHost::pause(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<double>(time.value)); }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

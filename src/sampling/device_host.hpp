@@ -9,7 +9,7 @@
 
 #include <functional>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 class DeviceHost final : public Host {
  public:
@@ -58,4 +58,4 @@ class DeviceHost final : public Host {
   Seconds timed_until_;
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string_view>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 namespace {
 
@@ -231,4 +231,4 @@ Window DeviceTimer::time(Work& work, std::int64_t calls) {
   return less;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

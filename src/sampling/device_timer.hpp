@@ -26,7 +26,7 @@
 #include <span>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 /// The time of an empty kernel in a chain, and the device's queue.
 struct LaunchFloors {
@@ -112,4 +112,4 @@ class DeviceTimer {
   Recorded passing_{};  ///< the latest graph that did not fit into the limit of kept ones
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -3,7 +3,7 @@
 
 #include "plan/fill.hpp"
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 namespace {
 
@@ -65,4 +65,4 @@ std::vector<const void*> FilledRegions::plain(const std::vector<Operand>& operan
                 [this](const Operand& operand, std::size_t size) { return filled(operand, size); });
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 /// Operands with equal regions are filled alike, and share memory.
 using Region = std::tuple<DataType, Contents, std::int64_t, int>;
@@ -43,4 +43,4 @@ class FilledRegions {
   std::map<Region, detail::MemoryBlock> filled_{}, on_device_{};
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -3,7 +3,7 @@
 
 #include "work.hpp"
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 Window Host::window(Work& work, std::int64_t calls) {
   work.announce(calls);
@@ -18,4 +18,4 @@ KernelRecords Host::kernels(Work&, std::span<const KernelMetric>) {
   return {.missing = "plans of the processor launch none"};
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

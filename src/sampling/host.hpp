@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 struct Work;
 
@@ -109,4 +109,4 @@ class Host {
   [[nodiscard]] virtual KernelRecords kernels(Work& work, std::span<const KernelMetric> metrics);
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 namespace {
 
@@ -29,7 +29,7 @@ MemoryTimes MemoryProbe::read() {
   MemoryTimes times{.chase = longest, .stream = longest};
   for (int part = 0; part < parts; ++part) {
     Seconds start = now_();
-    place_ = chase(words_, place_, part_loads);
+    place_ = ceilings::chase(words_, place_, part_loads);
     times.chase = std::min(times.chase, now_() - start);
     start = now_();
     walk_part();
@@ -48,4 +48,4 @@ void MemoryProbe::walk_part() {
   position_ += part_words;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -11,7 +11,7 @@
 #include <functional>
 #include <span>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 class MemoryProbe {
  public:
@@ -36,4 +36,4 @@ class MemoryProbe {
   std::uint64_t sum_ = 0;     ///< sum of the values read, so that nothing is optimized away
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

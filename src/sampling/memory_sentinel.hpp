@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 class MemorySentinel {
   struct Level;
@@ -144,4 +144,4 @@ class MemorySentinel {
   mutable std::optional<std::array<double, 2>> spans_{};
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

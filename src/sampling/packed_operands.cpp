@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 void PackedOperands::begin_call(const std::string& layer) {
   ++calls_;
@@ -49,4 +49,4 @@ const void* PackedOperands::packed(const std::string& key, bool constant, const 
   return entries_.front().data;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

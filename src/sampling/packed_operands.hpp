@@ -12,7 +12,7 @@
 #include <map>
 #include <string>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 class PackedOperands {
  public:
@@ -47,4 +47,4 @@ class PackedOperands {
   std::size_t kept_ = 0;
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 /// Alignment of a workspace; libraries refuse a smaller one (cuBLAS documentation, cublasSetWorkspace: 256 bytes).
 inline constexpr std::size_t workspace_alignment = 256;
@@ -38,4 +38,4 @@ class Placement {
   std::size_t end_ = 0;
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 namespace {
 
@@ -169,4 +169,4 @@ Sample Sampler::sample(std::int64_t calls, Seconds expected) {
   return result;
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

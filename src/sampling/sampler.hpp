@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 struct Sample {
   Seconds time{};   ///< time of one call
@@ -133,4 +133,4 @@ class Sampler {
   std::optional<Seconds> next_watch_{};  ///< time of the next reading of the memory
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 class Sentinel {
  public:
@@ -128,4 +128,4 @@ class Sentinel {
   std::map<int, Seconds> best_at_;
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -18,7 +18,7 @@
 #include <thread>
 #include <time.h>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 namespace {
 
@@ -106,7 +106,7 @@ void ThisHost::stay() {
 
 Seconds ThisHost::probe(int threads) {
   stay();
-  const PeakKernels& kernels = peak_kernels();
+  const ceilings::PeakKernels& kernels = ceilings::peak_kernels();
   pool_.parallel(threads, [&](int thread) {
     double least = std::numeric_limits<double>::infinity();
     for (int run = 0; run < probe_runs; ++run) {
@@ -120,7 +120,7 @@ Seconds ThisHost::probe(int threads) {
 }
 
 std::optional<Seconds> ThisHost::probe_at(FlopsPerSecond each) const {
-  return Flops{peak_kernels().multiply_add(1) * probe_repeats} / each;
+  return Flops{ceilings::peak_kernels().multiply_add(1) * probe_repeats} / each;
 }
 
 MemoryProbe* ThisHost::memory_probe(Bytes cached) {
@@ -191,12 +191,12 @@ void ThisHost::dismiss() {
 
 void ThisHost::pause(Seconds time) { std::this_thread::sleep_for(std::chrono::duration<double>(time.value)); }
 
-std::vector<int> ThisHost::group_counts() const { return bench::group_counts(caches_of(cpus_), cpus_); }
+std::vector<int> ThisHost::group_counts() const { return sampling::group_counts(ceilings::caches_of(cpus_), cpus_); }
 
 Bytes ThisHost::cached() const {
   constexpr Bytes assumed{128.0 * (1 << 20)};  // if the system does not report caches: more than most processors have
   Bytes all{};
-  for (const auto& cache : caches_of(cpus_)) all += cache.size;
+  for (const auto& cache : ceilings::caches_of(cpus_)) all += cache.size;
   return all.value > 0 ? all : assumed;
 }
 
@@ -212,4 +212,4 @@ Bytes ThisHost::available_memory() const {
   return {std::min(available, cgroup_rest().value_or(available))};
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 class ThisHost final : public Host {
  public:
@@ -68,4 +68,4 @@ class ThisHost final : public Host {
   bool own_pool_ran_ = false;                ///< threads of a pool may still be polling
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

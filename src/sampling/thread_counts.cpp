@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 std::vector<int> doubled_counts(int most) {
   std::vector<int> counts;
@@ -23,9 +23,9 @@ std::vector<int> thread_counts(int most, std::span<const int> groups) {
   return {counts.begin(), counts.end()};
 }
 
-std::vector<int> group_counts(std::span<const Cache> caches, std::span<const int> cpus) {
+std::vector<int> group_counts(std::span<const ceilings::Cache> caches, std::span<const int> cpus) {
   // Counts processors in use, however they are numbered.
-  const auto held_by = [&](const Cache& cache) {
+  const auto held_by = [&](const ceilings::Cache& cache) {
     return static_cast<int>(std::count_if(cpus.begin(), cpus.end(), [&](int cpu) {
       return std::find(cache.cpus.begin(), cache.cpus.end(), cpu) != cache.cpus.end();
     }));
@@ -43,4 +43,4 @@ std::vector<int> group_counts(std::span<const Cache> caches, std::span<const int
   return {counts.begin(), counts.end()};
 }
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

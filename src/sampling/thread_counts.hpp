@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 /// For ceilings: 1, 2, 4 ... and `most` itself.
 [[nodiscard]] std::vector<int> doubled_counts(int most);
@@ -15,6 +15,6 @@ namespace benanza::bench {
 [[nodiscard]] std::vector<int> thread_counts(int most, std::span<const int> groups);
 /// How many of `cpus`, from the first on, fill one group, two groups and so on. A group is the processors behind the
 /// outermost cache that several of them share, but not all. Empty if there is no such cache.
-[[nodiscard]] std::vector<int> group_counts(std::span<const Cache> caches, std::span<const int> cpus);
+[[nodiscard]] std::vector<int> group_counts(std::span<const ceilings::Cache> caches, std::span<const int> cpus);
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

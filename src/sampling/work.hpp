@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace benanza::bench {
+namespace benanza::sampling {
 
 /// How a Work's buffers move from one call to the next. Without a step, they stay where they are.
 struct Rotation {
@@ -63,4 +63,4 @@ struct Work {
   }
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::sampling

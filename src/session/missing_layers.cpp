@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most_sessions = 3;
 
 /// Whether the model has totals from quiet rounds that one run took of all its layers.
-bool has_totals(const ResultDatabase& database, const ModelLayers& model, const bench::Question& question) {
+bool has_totals(const ResultDatabase& database, const ModelLayers& model, const measure::Question& question) {
   const Analysis analysis = analyze(model, database, {.threads = question.threads, .backends = question.backends});
   const Rung& library = analysis[RungName::library];
   return !library.provisional() && library.common_rounds && !(analysis.quietest && analysis.quietest->in_doubt);
@@ -71,7 +71,7 @@ struct Doubt {
   std::size_t sessions = 0;  ///< with the layer, and with a winner in doubt, of this layer or of another one
 };
 
-std::map<std::string, Doubt> doubts_of(const ResultDatabase& database, const bench::Question& question) {
+std::map<std::string, Doubt> doubts_of(const ResultDatabase& database, const measure::Question& question) {
   const auto& caches = question.caches;
   const auto is_asked_for = [&](CacheState cache) {
     return cache == CacheState::hot || std::find(caches.begin(), caches.end(), cache) != caches.end();
@@ -121,7 +121,7 @@ double weight_of(const UniqueLayer& unique) {
 }  // namespace
 
 MissingLayers missing_layers(const ResultDatabase& database, std::span<const ModelLayers> models,
-                             const bench::Question& question, Again again, const std::optional<Retry>& retry) {
+                             const measure::Question& question, Again again, const std::optional<Retry>& retry) {
   const auto rows = database.newest_rows();
   const std::set<std::string> retried = retried_rows(database, retry);
   const auto is_retried = [&](const Measurement& row) {
@@ -133,7 +133,7 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
   };
   const auto is_known = [&](const std::string& signature, const Layer& layer) {
     const auto found = rows.find(signature);
-    return found != rows.end() && bench::is_known(layer, found->second, question) && !has_retries(signature);
+    return found != rows.end() && measure::is_known(layer, found->second, question) && !has_retries(signature);
   };
   const auto doubts = again == Again::nothing ? doubts_of(database, question) : std::map<std::string, Doubt>{};
   const auto is_settled = [&](const std::string& signature) {
@@ -162,7 +162,7 @@ MissingLayers missing_layers(const ResultDatabase& database, std::span<const Mod
   MissingLayers missing{.name = name.size() > 60 ? std::to_string(models.size()) + "-models" : name,
                         .needed = needed.size()};
   for (const auto& [layer_signature, unique] : wanted.layers()) {
-    bench::Wanted entry{.layer = unique.layer, .weight = weight_of(unique)};
+    measure::Wanted entry{.layer = unique.layer, .weight = weight_of(unique)};
     const auto found = rows.find(layer_signature.text());
     const bool may_repeat =
         again == Again::uncertain || (again == Again::nothing && !is_settled(layer_signature.text()));

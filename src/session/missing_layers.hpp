@@ -13,7 +13,7 @@
 namespace benanza {
 
 struct MissingLayers {
-  std::vector<bench::Wanted> layers{};
+  std::vector<measure::Wanted> layers{};
   std::vector<Measurement> earlier{};  ///< rows of layers that are tuned again
   std::string name{};                  ///< name of the run: the models that need it
   std::size_t needed = 0;              ///< number of unique layers of all models
@@ -30,7 +30,7 @@ struct Retry {
 /// last process that tried it, if it has done so in at most two sessions, on other days or with other versions of
 /// Benanza. Plans end for reasons outside them: another process took the memory, or somebody killed the worker.
 [[nodiscard]] MissingLayers missing_layers(const ResultDatabase& database, std::span<const ModelLayers> models,
-                                           const bench::Question& question, Again again,
+                                           const measure::Question& question, Again again,
                                            const std::optional<Retry>& retry = {});
 
 }  // namespace benanza

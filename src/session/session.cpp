@@ -85,18 +85,19 @@ Session Session::open(SessionOptions options) {
 
 void Session::find_machine() {
   if (!options_.worker.empty())
-    worker_ = std::make_shared<const bench::Worker>(options_.worker, bench::WorkerOptions{.warn = options_.warn});
+    worker_ =
+        std::make_shared<const isolation::Worker>(options_.worker, isolation::WorkerOptions{.warn = options_.warn});
   auto& backends = options_.backends;
   const auto names = backends.empty() ? options_.backend_names : names_of(backends);
-  if (worker_ && name_device(names, backends.empty() ? bench::all_backends() : backends)) {
-    bench::Surroundings found = worker_->surroundings(names);
+  if (worker_ && name_device(names, backends.empty() ? plan::all_backends() : backends)) {
+    isolation::Surroundings found = worker_->surroundings(names);
     for (const auto& text : found.warnings) warn(text);
     machine_ = std::move(found.machine);
     versions_ = std::move(found.backends);
     return;
   }
   if (backends.empty()) backends = usable_backends(names, options_.warn);
-  machine_ = bench::machine_of(backends);
+  machine_ = measure::machine_of(backends);
   if (worker_) machine_.settings = kernel_settings(true);
   versions_ = versions_of(backends);
 }
@@ -118,10 +119,10 @@ std::vector<Analysis> Session::analyze(std::span<const ModelLayers> models) cons
 }
 
 Measured Session::measure_missing(std::span<const ModelLayers> models, const BoundOptions& options) {
-  const bench::Question question{.backends = analysis_options_.backends,
-                                 .caches = options_.caches,
-                                 .threads = analysis_options_.threads,
-                                 .certain = options.again == Again::uncertain};
+  const measure::Question question{.backends = analysis_options_.backends,
+                                   .caches = options_.caches,
+                                   .threads = analysis_options_.threads,
+                                   .certain = options.again == Again::uncertain};
   const std::optional<Retry> retry =
       worker_ ? std::optional(Retry{.day = today(), .tool = std::string(version)}) : std::nullopt;
   MissingLayers missing = missing_layers(database_, models, question, options.again, retry);
@@ -132,7 +133,7 @@ Measured Session::measure_missing(std::span<const ModelLayers> models, const Bou
     rows_so_far = [&](const Run& rows) { tell(models.front(), rows, options.so_far); };
   Measured result = measure(missing.layers, missing.name, with_budget, std::move(missing.earlier), rows_so_far);
   const auto tuned = std::count_if(missing.layers.begin(), missing.layers.end(),
-                                   [](const bench::Wanted& entry) { return entry.known.empty(); });
+                                   [](const measure::Wanted& entry) { return entry.known.empty(); });
   result.known = missing.needed - static_cast<std::size_t>(tuned);
   result.saved = missing.saved;
   return result;
@@ -147,12 +148,12 @@ void Session::tell(const ModelLayers& model, const Run& rows_so_far,
   if (!analysis.partial()) receive(analysis);
 }
 
-Measured Session::measure_layers(std::span<const bench::Wanted> layers, const std::string& name,
+Measured Session::measure_layers(std::span<const measure::Wanted> layers, const std::string& name,
                                  const BoundOptions& options, std::vector<Measurement> earlier) {
   return measure(layers, name, options, std::move(earlier), {});
 }
 
-Measured Session::measure(std::span<const bench::Wanted> layers, const std::string& name, const BoundOptions& options,
+Measured Session::measure(std::span<const measure::Wanted> layers, const std::string& name, const BoundOptions& options,
                           std::vector<Measurement> earlier, const std::function<void(const Run&)>& rows_so_far) {
   Measured result{.layers = layers.size()};
   if (layers.empty()) return result;
@@ -162,12 +163,12 @@ Measured Session::measure(std::span<const bench::Wanted> layers, const std::stri
     if (entry.known.empty()) selected.insert(LayerSignature(entry.layer).text());
 
   const auto begin = std::chrono::steady_clock::now();
-  bench::MeasureOptions measure_options{.threads = analysis_options_.threads,
-                                        .caches = options_.caches,
-                                        .budget = options.budget.value_or(Seconds{60}),
-                                        .progress = options.progress,
-                                        .metrics = options_.metrics,
-                                        .stop = options.stop};
+  measure::MeasureOptions measure_options{.threads = analysis_options_.threads,
+                                          .caches = options_.caches,
+                                          .budget = options.budget.value_or(Seconds{60}),
+                                          .progress = options.progress,
+                                          .metrics = options_.metrics,
+                                          .stop = options.stop};
   measure_options.keep = [&](const Run& so_far) {
     if (!selected.empty()) file.keep(so_far, selected);
     if (!rows_so_far) return;
@@ -184,7 +185,7 @@ Measured Session::measure(std::span<const bench::Wanted> layers, const std::stri
         std::make_shared<const Run>(Run{.machine = machine_, .backends = versions_, .rows = std::move(earlier)});
   if (auto ceilings = known_ceilings(database_); !ceilings.empty()) measure_options.ceilings = std::move(ceilings);
   Run run = worker_ ? worker_->measure(layers, analysis_options_.backends, measure_options)
-                    : bench::measure(layers, options_.backends, measure_options);
+                    : measure::measure(layers, options_.backends, measure_options);
   run.name = name;
   for (const auto& warning : run.warnings) warn(warning);
   std::set<std::string> with_rows;

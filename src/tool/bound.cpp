@@ -94,7 +94,7 @@ Analyses repeat(Session& session, const std::vector<ModelLayers>& models, Analys
 std::vector<MissingBackend> missing_backends(const std::vector<std::string>& names) {
   const std::vector<std::string> wanted = expand_backends(names);
   std::vector<MissingBackend> result;
-  for (const auto& absent : bench::absent_backends()) {
+  for (const auto& absent : plan::absent_backends()) {
     const bool is_asked_for = names.empty() ? !absent.on_device && !absent.collectives
                                             : std::find(wanted.begin(), wanted.end(), absent.name) != wanted.end();
     if (is_asked_for) result.push_back({.name = absent.name, .needs = absent.needs});

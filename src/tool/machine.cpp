@@ -37,11 +37,11 @@ std::vector<CeilingRow> highest(const ResultDatabase& database) {
 int run(const MachineCommand& options) {
   check_writable(options.output);
   const auto& named = options.measuring.backends;
-  std::optional<bench::Worker> worker;
+  std::optional<isolation::Worker> worker;
   if (auto command = worker_of(options.measuring); !command.empty())
-    worker.emplace(std::move(command), bench::WorkerOptions{.warn = terminal::warn});
-  const auto all = bench::all_backends();
-  const bench::Surroundings found = worker ? worker->surroundings(named) : bench::surroundings_of(all, named);
+    worker.emplace(std::move(command), isolation::WorkerOptions{.warn = terminal::warn});
+  const auto all = plan::all_backends();
+  const isolation::Surroundings found = worker ? worker->surroundings(named) : isolation::surroundings_of(all, named);
   for (const auto& text : found.warnings) terminal::warn(text);
   MachineReport report{.machine = found.machine};
   std::vector<BackendVersion> versions;
@@ -49,26 +49,27 @@ int run(const MachineCommand& options) {
     versions.push_back({backend.name, backend.version});
     report.backends.push_back({.name = backend.name, .version = backend.version, .unavailable = backend.unavailable});
   }
-  for (const auto& backend : bench::absent_backends())
+  for (const auto& backend : plan::absent_backends())
     report.backends.push_back({.name = backend.name, .unavailable = "not in this build; needs " + backend.needs});
   ResultDatabase database =
       ResultDatabase::open(options.measuring.database).select(report.machine, versions, options.measuring.accept);
   if (!options.output.quiet) warn_of_faults(database);
   if (options.remeasure || highest(database).empty()) {
     terminal::ProgressBar bar(options.output.quiet);
-    const bench::InterruptWatch interrupt;
-    const bench::MeasureOptions measure{.threads = options.measuring.threads,
-                                        .progress = [&](const bench::Progress& p) { bar.show(p); },
-                                        .stop = interrupt.stop_token()};
+    const isolation::InterruptWatch interrupt;
+    const measure::MeasureOptions measure{.threads = options.measuring.threads,
+                                          .progress = [&](const measure::Progress& p) { bar.show(p); },
+                                          .stop = interrupt.stop_token()};
     std::vector<std::string> names;
     for (const auto& backend : found.backends) names.push_back(backend.name);
-    Run fresh = worker ? worker->measure({}, names, measure) : bench::measure({}, choose_backends(all, names), measure);
+    Run fresh =
+        worker ? worker->measure({}, names, measure) : measure::measure({}, choose_backends(all, names), measure);
     if (interrupt.interrupted()) return interrupt.exit_code();
     fresh.name = "machine";
     report.warnings = fresh.warnings;
     database.append(std::move(fresh), options.measuring.database);
   } else if (!report.machine.is_device()) {
-    report.warnings = bench::watch_conditions(Seconds{0.3});
+    report.warnings = measure::watch_conditions(Seconds{0.3});
   }
   report.ceilings = highest(database);
   emit(report, options.output);

@@ -28,7 +28,7 @@ struct MeasureCommand {
 
 /// The backend of the processes that mpirun started, including this one; null if it started none.
 std::shared_ptr<const AccompaniedBackend> processes_beside() {
-  for (const auto& backend : bench::all_backends())
+  for (const auto& backend : plan::all_backends())
     if (auto found = std::dynamic_pointer_cast<const AccompaniedBackend>(backend);
         found && (found->follows() || found->leads()))
       return found;
@@ -45,7 +45,7 @@ int run(const MeasureCommand& given) {
     options.measuring.isolate = false;  // a child would not be one of them
   }
   check_writable(options.output);
-  std::vector<bench::Wanted> wanted;
+  std::vector<measure::Wanted> wanted;
   for (const auto& text : options.signatures) {
     wanted.push_back({.layer = parse_layer(text)});
     if (is_free(wanted.back().layer)) throw InputError(text + ": costs nothing, so there is nothing to measure");

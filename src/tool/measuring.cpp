@@ -18,8 +18,8 @@
 namespace benanza::tool {
 
 std::vector<std::string> worker_of(const MeasuringOptions& options) {
-  if (!options.isolate && !name_device(options.backends, bench::all_backends())) return {};
-  return {bench::own_program(), worker_command};
+  if (!options.isolate && !name_device(options.backends, plan::all_backends())) return {};
+  return {isolation::own_program(), worker_command};
 }
 
 Session open_session(const MeasuringOptions& options, bool quiet) {
@@ -52,9 +52,9 @@ std::string headline_text(const Analysis& analysis) {
 
 Outcome watched(const Session& session, bool quiet, BoundOptions options,
                 const std::function<Measured(const BoundOptions&)>& measure) {
-  const bench::InterruptWatch interrupt;
+  const isolation::InterruptWatch interrupt;
   terminal::ProgressBar bar(quiet);
-  options.progress = [&](const bench::Progress& progress) { bar.show(progress); };
+  options.progress = [&](const measure::Progress& progress) { bar.show(progress); };
   if (!quiet) options.so_far = [&](const Analysis& so_far) { bar.note(headline_text(so_far)); };
   options.stop = interrupt.stop_token();
   Outcome result{measure(options)};

@@ -135,14 +135,15 @@ std::string why_not(const Advice& advice) {
 Proved prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget, bool quiet,
              const std::function<ModelLayers(DataType)>& retyped) {
   const auto& advice = report.gap.advice;
-  std::map<std::string, bench::Wanted> wanted;
+  std::map<std::string, measure::Wanted> wanted;
   for (const auto& each : advice)
     for (const auto& call : each.calls) {
       if (is_opaque(parse_layer(call.signature))) continue;
-      const auto [at, added] = wanted.try_emplace(call.signature, bench::Wanted{.layer = parse_layer(call.signature)});
+      const auto [at, added] =
+          wanted.try_emplace(call.signature, measure::Wanted{.layer = parse_layer(call.signature)});
       at->second.weight = added ? static_cast<double>(call.count) : at->second.weight + static_cast<double>(call.count);
     }
-  std::vector<bench::Wanted> layers;
+  std::vector<measure::Wanted> layers;
   for (auto& [signature, entry] : wanted) layers.push_back(std::move(entry));
   const auto before = runs_of(session);
   const Outcome measured = watched(session, quiet, {.budget = budget}, [&](const BoundOptions& bound) {

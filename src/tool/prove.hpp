@@ -17,7 +17,7 @@ struct Proved {
 };
 
 /// Measures again the calls that would replace the engine's, with every plan of every library: algorithm, layout,
-/// fusion and thread count are those that `bench::measure` finds best. A change of type is measured as the model in
+/// fusion and thread count are those that `measure::measure` finds best. A change of type is measured as the model in
 /// that type, which `retyped` returns. For branches in parallel, the model's calls are timed again, since no two run at
 /// a time. Changes that only the engine could make are listed with the reason.
 [[nodiscard]] Proved prove(const GapReport& report, const ModelLayers& model, Session& session, Seconds budget,

@@ -28,7 +28,7 @@ namespace {
 Measurement best_known(const std::string& signature, const std::filesystem::path& folder,
                        const std::vector<std::string>& backends) {
   const ResultDatabase database = ResultDatabase::open(folder);
-  const Machine machine = bench::this_machine();
+  const Machine machine = measure::this_machine();
   const Measurement* best = nullptr;
   std::string device;
   for (const auto& run : database.runs()) {
@@ -52,14 +52,14 @@ Measurement best_known(const std::string& signature, const std::filesystem::path
 
 /// Warns about a plan that the library does not offer here; a result of another machine may name such a plan.
 void check_plan(const Reproducer& reproducer) {
-  const auto all = bench::all_backends();
+  const auto all = plan::all_backends();
   const auto backend =
       std::find_if(all.begin(), all.end(), [&](const auto& b) { return b->name() == reproducer.backend; });
   if (backend == all.end() || std::holds_alternative<Unsupported>((*backend)->availability())) return;
   const std::string_view key = "threads=";
   const auto at = reproducer.plan.rfind(key);
   const int threads = at == std::string::npos ? 1 : std::atoi(reproducer.plan.c_str() + at + key.size());
-  const int cores = (*backend)->on_device() ? 1 : bench::this_machine().cores;
+  const int cores = (*backend)->on_device() ? 1 : measure::this_machine().cores;
   if (threads > cores) {
     terminal::warn("--plan: " + std::to_string(threads) + " threads, this machine has " + std::to_string(cores) +
                    " cores");

@@ -51,7 +51,7 @@ ProgressBar::~ProgressBar() {
   if (!last_.empty()) std::fputs("\r\033[K", stderr);
 }
 
-void ProgressBar::show(const bench::Progress& progress) {
+void ProgressBar::show(const measure::Progress& progress) {
   if (quiet_) return;
   const double left = std::max(0.0, progress.remaining.value);
   if (!redraws_) {

@@ -29,7 +29,7 @@ class ProgressBar {
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
-  void show(const bench::Progress& progress);
+  void show(const measure::Progress& progress);
   /// What is known of the result so far, as a few words; it stands in every line from now on.
   void note(std::string so_far) { so_far_ = std::move(so_far); }
 

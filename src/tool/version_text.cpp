@@ -9,7 +9,7 @@ namespace benanza::tool {
 std::string version_text() {
   std::string text = "benanza " + std::string(version);
   if (constexpr std::string_view commit = BENANZA_COMMIT; !commit.empty()) text += " (" + std::string(commit) + ")";
-  for (const auto& backend : bench::all_backends())
+  for (const auto& backend : plan::all_backends())
     text += "\n  " + std::string(backend->name()) + " " + backend->version();
   return text;
 }

@@ -39,16 +39,16 @@ void WitnessFlags::check() const {
 namespace {
 
 /// Sets the times of layout changes to those of their rows. Returns the changes that nobody has tried to measure.
-std::vector<bench::Wanted> read_rows(std::vector<Witness>& witnesses, const Session& session) {
+std::vector<measure::Wanted> read_rows(std::vector<Witness>& witnesses, const Session& session) {
   const auto rows = session.database().newest_rows();
-  std::map<std::string, bench::Wanted> missing;
+  std::map<std::string, measure::Wanted> missing;
   for (auto& witness : witnesses) {
     if (!witness.given()) continue;
     for (auto& call : witness.calls) {
       if (call.layer.empty()) continue;
       const auto found = rows.find(call.layer);
       if (found == rows.end()) {
-        const auto [at, added] = missing.try_emplace(call.layer, bench::Wanted{.layer = parse_layer(call.layer)});
+        const auto [at, added] = missing.try_emplace(call.layer, measure::Wanted{.layer = parse_layer(call.layer)});
         if (!added) ++at->second.weight;
         continue;
       }
@@ -57,7 +57,7 @@ std::vector<bench::Wanted> read_rows(std::vector<Witness>& witnesses, const Sess
           call.alone = row.times->p10;
     }
   }
-  std::vector<bench::Wanted> result;
+  std::vector<measure::Wanted> result;
   for (auto& [signature, wanted] : missing) result.push_back(std::move(wanted));
   return result;
 }

@@ -17,7 +17,7 @@ void add_worker(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand(worker_command, "measures what a folder asks for");
   command->group("");  // not in the help: the program calls it itself
   command->add_option("folder", *folder)->required();
-  command->callback([folder, &exit_code] { exit_code = bench::serve_worker(*folder, bench::all_backends()); });
+  command->callback([folder, &exit_code] { exit_code = isolation::serve_worker(*folder, plan::all_backends()); });
 }
 
 }  // namespace benanza::tool

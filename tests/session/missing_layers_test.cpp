@@ -47,7 +47,7 @@ MissingLayers missing_after(const ModelLayers& model, const std::vector<std::vec
     run.rows = rows;
     database.add(std::move(run));
   }
-  const bench::Question question{
+  const measure::Question question{
       .backends = {"lib"}, .caches = {CacheState::hot}, .threads = 1, .certain = again == Again::uncertain};
   return missing_layers(database, std::vector{model}, question, again, retry);
 }
@@ -58,7 +58,7 @@ MissingLayers missing_of(const ModelLayers& model, const std::vector<Measurement
 
 /// The number of known rows of a layer, for which it gets only new rounds; 0: the layer is tuned.
 std::size_t known_rows(const MissingLayers& missing, const std::string& signature) {
-  const auto found = std::find_if(missing.layers.begin(), missing.layers.end(), [&](const bench::Wanted& entry) {
+  const auto found = std::find_if(missing.layers.begin(), missing.layers.end(), [&](const measure::Wanted& entry) {
     return LayerSignature(entry.layer).text() == signature;
   });
   REQUIRE(found != missing.layers.end());

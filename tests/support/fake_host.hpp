@@ -19,7 +19,7 @@
 
 namespace benanza::test {
 
-class FakeHost final : public bench::Host {
+class FakeHost final : public sampling::Host {
  public:
   /// How many times slower than its best the machine is at a time; 1 is quiet. Calls of fake plans are slowed down by
   /// the same factor.
@@ -62,11 +62,11 @@ class FakeHost final : public bench::Host {
   [[nodiscard]] std::optional<Seconds> probe_at(FlopsPerSecond each) const override {
     return Seconds{30e-6 * 1e9 / each.value};
   }
-  [[nodiscard]] std::optional<bench::MemoryTimes> probe_memory(Bytes) override {
+  [[nodiscard]] std::optional<sampling::MemoryTimes> probe_memory(Bytes) override {
     if (!has_memory_probe) return std::nullopt;
     const Seconds each{50e-6 * memory_slowness(time)};
     time += 2 * each.value;
-    return bench::MemoryTimes{.chase = each, .stream = each};
+    return sampling::MemoryTimes{.chase = each, .stream = each};
   }
   [[nodiscard]] Seconds round_trip(int) override {
     const double factor = thread_distance(time);
@@ -78,8 +78,8 @@ class FakeHost final : public bench::Host {
     lost_ = {.longest = window * lost_longest, .all = window * lost_all};
     return preempted(watched_, time);
   }
-  [[nodiscard]] bench::Lost lost() const override { return lost_; }
-  void occupy(bench::Runtime, int) override {}
+  [[nodiscard]] sampling::Lost lost() const override { return lost_; }
+  void occupy(sampling::Runtime, int) override {}
   void dismiss() override {}
   void pause(Seconds length) override { time += length.value; }
   [[nodiscard]] Bytes cached() const override { return {1e5}; }
@@ -87,7 +87,7 @@ class FakeHost final : public bench::Host {
 
  private:
   double watched_ = 0, drop_ = 1, slow_for_ = 0;
-  bench::Lost lost_{};
+  sampling::Lost lost_{};
 };
 
 /// What one fake plan does: it computes y = relu(x) of a flat f32 tensor, in `seconds` on one thread.

@@ -16,7 +16,7 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::sampling;
 
 /// Aligned like the memory of a device, and no more than that.
 class FakeMemory final : public Memory {

@@ -10,7 +10,7 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::ceilings;
 
 constexpr double cache_mib = 1 << 20;
 

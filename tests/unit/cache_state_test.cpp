@@ -14,7 +14,7 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::measure;
 using test::FakeHost;
 
 constexpr std::int64_t side = 16;

@@ -11,12 +11,12 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::ceilings;
 
 constexpr const char* product = "MatMul/f32/a=512x1024/b=1024x256/b_constant=1";  // 2 * 2^27 = 268,435,456 FLOPs
 constexpr const char* relu = "Unary/f32/x=16777216/fn=relu";                      // 64 MiB read, 64 MiB written
 
-std::vector<CeilingRow> ceilings() {
+std::vector<CeilingRow> ceiling_rows() {
   return {{.quantity = CeilingQuantity::peak(DataType::f32),
            .algorithm = "fma:avx2,threads=1",
            .threads = 1,
@@ -36,7 +36,7 @@ Measurement row(const char* signature, double seconds) {
 }  // namespace
 
 TEST_CASE("a row that beats a ceiling by a little raises it and is named") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   raise_ceilings(rows, std::vector{row(product, 2.64e-3)});  // 101.7 GFLOP/s
   REQUIRE(rows.size() == 3);
   CHECK(rows[2].quantity == CeilingQuantity::peak(DataType::f32));
@@ -45,7 +45,7 @@ TEST_CASE("a row that beats a ceiling by a little raises it and is named") {
 }
 
 TEST_CASE("a ceiling is raised to the least time that a bound may count, over samples or rounds") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   Measurement few_rounds = row(product, 2.7e-3);  // 99.4 GFLOP/s
   few_rounds.rounds_s = {2.65e-3, 2.65e-3, 2.65e-3};
   raise_ceilings(rows, std::vector{few_rounds});
@@ -54,7 +54,7 @@ TEST_CASE("a ceiling is raised to the least time that a bound may count, over sa
 }
 
 TEST_CASE("only bytes that must cross a level are held against its bandwidth") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   raise_ceilings(rows, std::vector{row(relu, 8e-3)});  // (64 - 32) MiB twice in 8 ms: 8.4 GB/s
   CHECK(rows.size() == 2);
   raise_ceilings(rows, std::vector{row(relu, 6.6e-3)});  // 10.17 GB/s
@@ -65,7 +65,7 @@ TEST_CASE("only bytes that must cross a level are held against its bandwidth") {
 }
 
 TEST_CASE("a row that beats a ceiling by more than 3 % contradicts it and raises nothing") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   CeilingCheck check(rows);
   CHECK(check.contradictions(row(product, 2.61e-3)).empty());  // 2^28 FLOPs in 2.61 ms: 1.0285 of 100 GFLOP/s
   const auto peak = check.contradictions(row(product, 2e-3));  // 1.342 of it
@@ -79,7 +79,7 @@ TEST_CASE("a row that beats a ceiling by more than 3 % contradicts it and raises
 }
 
 TEST_CASE("rows cannot raise a ceiling step by step beyond 3 % of what loops reached") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   raise_ceilings(rows, std::vector{row(product, 2.61e-3)});  // 102.85 GFLOP/s
   REQUIRE(rows.size() == 3);
   raise_ceilings(rows, std::vector{row(product, 2.58e-3)});  // 104.05: 1.012 of the raised one, 1.04 of the loop's
@@ -87,7 +87,7 @@ TEST_CASE("rows cannot raise a ceiling step by step beyond 3 % of what loops rea
 }
 
 TEST_CASE("a stored ceiling that a layer raised too far does not count") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   rows.push_back({.quantity = CeilingQuantity::peak(DataType::f32),
                   .algorithm = "fake/a,threads=1/hot/" + std::string("Conv/f32/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1"),
                   .threads = 1,
@@ -103,7 +103,7 @@ TEST_CASE("a stored ceiling that a layer raised too far does not count") {
 }
 
 TEST_CASE("a square product stands in for a loop of a type that has none") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   const auto of_bf16 = [](const std::string& layer, double value) {
     return CeilingRow{.quantity = CeilingQuantity::peak(DataType::bf16),
                       .algorithm = "fake/a,threads=1/hot/" + layer,
@@ -114,7 +114,7 @@ TEST_CASE("a square product stands in for a loop of a type that has none") {
   rows.push_back(of_bf16("Conv/bf16/x=1x64x56x56/w=64x64x3x3/pads=1x1x1x1", 102e9));
   CHECK(ceilings_of(rows, 1).peaks.at(DataType::bf16).value == 102e9);
   // A square product of a device counts in addition to its loop.
-  auto of_device = ceilings();
+  auto of_device = ceiling_rows();
   of_device.push_back(
       {.quantity = CeilingQuantity::peak(DataType::bf16), .algorithm = "mma,threads=1", .threads = 1, .value = 60e9});
   of_device.push_back(of_bf16("MatMul/bf16/a=8192x8192/b=8192x8192/b_constant=1", 100e9));
@@ -124,7 +124,7 @@ TEST_CASE("a square product stands in for a loop of a type that has none") {
 }
 
 TEST_CASE("rows that cannot be trusted or save multiplications raise no peak") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   Measurement excluded = row(product, 1e-3), contended = excluded, winograd = excluded, other = excluded;
   excluded.exclude(RowStatus::wrong, "differs by 1");
   contended.contended = true;
@@ -135,7 +135,7 @@ TEST_CASE("rows that cannot be trusted or save multiplications raise no peak") {
 }
 
 TEST_CASE("what fewer threads reached more threads can reach too, of what was measured with them") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   rows.push_back(
       {.quantity = CeilingQuantity::bandwidth("memory"), .algorithm = "read,threads=2", .threads = 2, .value = 5e9});
   const Ceilings two = ceilings_of(rows, 2);
@@ -154,7 +154,7 @@ TEST_CASE("what fewer threads reached more threads can reach too, of what was me
 }
 
 TEST_CASE("a row that beats a ceiling more than ten times is damaged and raises none") {
-  auto rows = ceilings();
+  auto rows = ceiling_rows();
   CeilingCheck check(rows);
   CHECK(check.damage(row(product, 0.3e-3)).empty());                        // 8.9 times
   CHECK_THAT(check.damage(row(product, 0.2e-3)), Catch::Contains("13.4"));  // 2^28 FLOPs / 0.2 ms / 100 GFLOP/s

@@ -7,7 +7,7 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::sampling;
 using results_support::Folder;
 namespace fs = std::filesystem;
 

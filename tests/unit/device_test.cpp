@@ -14,7 +14,8 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::measure;
+using namespace benanza::sampling;
 using test::FakeDevice;
 using test::FakeDeviceBackend;
 using test::FakeDevicePlan;
@@ -243,8 +244,8 @@ TEST_CASE("the kernels of chosen plans are kept where metrics ask for them, afte
         device, std::vector<FakeDevicePlan>{{.name = "relu", .seconds = 10e-6, .kernels = 2},
                                             {.name = "slow", .seconds = 1e-3}})};
     const std::vector<Wanted> wanted{{.layer = relu(64)}};
-    return bench::measure(wanted, backends,
-                          {.budget = {0.3}, .ceilings = std::vector<CeilingRow>{}, .metrics = std::move(metrics)});
+    return measure::measure(wanted, backends,
+                            {.budget = {0.3}, .ceilings = std::vector<CeilingRow>{}, .metrics = std::move(metrics)});
   };
   const auto device = std::make_shared<FakeDevice>();
   CHECK(measured(device, {}).rows.front().kernel_launches.empty());
@@ -414,7 +415,7 @@ TEST_CASE("a ceiling that could not be measured is named, and ends no session") 
   const std::vector<std::shared_ptr<const Backend>> backends{
       std::make_shared<FakeDeviceBackend>(device, std::vector<FakeDevicePlan>{{.name = "relu"}})};
   const std::vector<Wanted> wanted{{.layer = relu(64)}};
-  const Run run = measure(wanted, backends, {.budget = {0.5}});
+  const Run run = measure::measure(wanted, backends, {.budget = {0.5}});
   CHECK(run.warnings == std::vector<std::string>{"no ceiling Peak/f16: too many registers"});
   REQUIRE(run.rows.size() == 1);
   CHECK(run.rows[0].measured());

@@ -22,7 +22,8 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::measure;
+using namespace benanza::sampling;
 
 /// An operand, and the value that has no effect in its place.
 struct Dropped {

@@ -177,10 +177,10 @@ TEST_CASE("a cache grows in place where the caller keeps it") {
 
 TEST_CASE("an update in place begins with its data, and one that writes nothing is wrong") {
   FakeHost host;
-  const bench::Wanted wanted{.layer = op::ScatterNd{.x = {4096, 4}, .indices = {1, 1}, .in_place = true}};
+  const measure::Wanted wanted{.layer = op::ScatterNd{.x = {4096, 4}, .indices = {1, 1}, .in_place = true}};
   for (const bool updates : {true, false}) {
     const std::vector<std::shared_ptr<const Backend>> backends{std::make_shared<UpdateBackend>(host, updates)};
-    const auto rows = bench::run_tuning_session(host, std::vector{wanted}, backends, {}, 1);
+    const auto rows = measure::run_tuning_session(host, std::vector{wanted}, backends, {}, 1);
     REQUIRE(rows.size() == 1);
     CHECK(rows[0].status == (updates ? RowStatus::measured : RowStatus::wrong));
   }

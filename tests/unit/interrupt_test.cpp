@@ -9,7 +9,7 @@
 
 namespace {
 
-using benanza::bench::InterruptWatch;
+using benanza::isolation::InterruptWatch;
 
 bool is_blocked(int signal = SIGINT) {
   sigset_t now;

@@ -14,7 +14,7 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::measure;
 using test::FakeBackend;
 using test::FakeHost;
 

@@ -16,7 +16,8 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::measure;
+using namespace benanza::sampling;
 using test::FakeBackend;
 using test::FakeHost;
 using test::FakePlan;

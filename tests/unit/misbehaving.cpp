@@ -16,7 +16,7 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::isolation;
 
 /// Tries the row of this name; the row misbehaves if its name says so.
 void try_row(Supervised& supervised, const std::string& what, const std::string& name) {

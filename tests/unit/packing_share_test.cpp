@@ -17,7 +17,7 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::measure;
 using test::FakeHost;
 
 op::MatMul product(std::int64_t k, std::int64_t n) { return {.a = {1, k}, .b = {k, n}, .b_constant = true}; }

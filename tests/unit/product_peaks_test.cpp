@@ -12,7 +12,8 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::measure;
+using namespace benanza::sampling;
 using test::FakeDevice;
 
 constexpr std::int64_t side = 16;

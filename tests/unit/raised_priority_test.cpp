@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace benanza::bench;
+using namespace benanza::isolation;
 
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream in(file);

@@ -14,7 +14,7 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::sampling;
 
 constexpr Seconds window{0.1}, longest{20};
 /// The other process uses this share of one processor, which is more than the share that disturbs a window.

@@ -14,7 +14,8 @@
 namespace {
 
 using namespace benanza;
-using namespace benanza::bench;
+using namespace benanza::benchmarks;
+using namespace benanza::sampling;
 using test::FakeDevice;
 using test::FakeDeviceBackend;
 using test::FakeDevicePlan;

@@ -16,15 +16,15 @@
 
 using namespace benanza;
 using namespace results_support;
-using bench::Worker;
+using isolation::Worker;
 
 namespace {
 
-Worker misbehaving(const std::string& what, bench::WorkerOptions options = {}) {
+Worker misbehaving(const std::string& what, isolation::WorkerOptions options = {}) {
   return Worker({BENANZA_MISBEHAVING, what}, std::move(options));
 }
 
-Run measured(const std::string& what, const bench::MeasureOptions& options = {}) {
+Run measured(const std::string& what, const measure::MeasureOptions& options = {}) {
   return misbehaving(what).measure({}, {}, options);
 }
 
@@ -100,9 +100,9 @@ TEST_CASE("variables that change kernels do not reach a worker, and are part of 
   for (const auto& name : names) {
     INFO(name);
     unsetenv(name.c_str());
-    const Machine before = bench::this_machine();
+    const Machine before = measure::this_machine();
     setenv(name.c_str(), "some=value", 1);
-    const Machine with = bench::this_machine();
+    const Machine with = measure::this_machine();
     CHECK(measured("settings", {.budget = {100}}).warnings.empty());
     unsetenv(name.c_str());
     CHECK(with.settings.find(name + "=some=value") != std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("what a child throws is thrown by its parent") {
 TEST_CASE("a child is asked to stop, and says how far it is") {
   std::stop_source stop;
   std::string shown;
-  const auto show = [&](const bench::Progress& progress) {
+  const auto show = [&](const measure::Progress& progress) {
     shown = std::string(progress.phase) + " " + std::to_string(progress.done) + "/" + std::to_string(progress.total) +
             " " + std::string(progress.what);
     stop.request_stop();
@@ -153,7 +153,7 @@ TEST_CASE("a request comes back as it was written") {
   Run rows = small_run();
   rows.rows.resize(1);
   const Measurement& row = rows.rows.front();
-  bench::Request request{
+  isolation::Request request{
       .backends = {"onednn", "native"},
       .layers = {{.layer = parse_layer(row.signature), .weight = 0.1, .known = rows.rows},
                  {.layer = parse_layer("MatMul/f32/a=1x256/b=256x10/b_constant=1/post=bias"), .weight = 3}},
@@ -168,7 +168,7 @@ TEST_CASE("a request comes back as it was written") {
                   .earlier = std::make_shared<const Run>(rows),
                   .metrics = {KernelMetric::dram, KernelMetric::occupancy}}};
   write_request(request, folder.path);
-  const bench::Request back = bench::read_request(folder.path);
+  const isolation::Request back = isolation::read_request(folder.path);
   CHECK(back.measures);
   CHECK(back.backends == request.backends);
   REQUIRE(back.layers.size() == 2);
@@ -191,26 +191,26 @@ TEST_CASE("a request comes back as it was written") {
 
   request.options.earlier = nullptr;  // the next child has no earlier rows
   write_request(request, folder.path);
-  CHECK(bench::read_request(folder.path).options.earlier == nullptr);
+  CHECK(isolation::read_request(folder.path).options.earlier == nullptr);
 }
 
 TEST_CASE("a request of another version is refused") {
   const Folder folder;
   std::ignore = folder.write("request", "version\t0.0.1\n");
-  CHECK_THROWS_WITH(bench::read_request(folder.path), Catch::Contains("Benanza 0.0.1"));
+  CHECK_THROWS_WITH(isolation::read_request(folder.path), Catch::Contains("Benanza 0.0.1"));
   std::ignore = folder.write("request", "colour\tred\n");
-  CHECK_THROWS_WITH(bench::read_request(folder.path), Catch::Contains("'colour'"));
-  CHECK_THROWS_AS(bench::read_request(folder / "absent"), InputError);
+  CHECK_THROWS_WITH(isolation::read_request(folder.path), Catch::Contains("'colour'"));
+  CHECK_THROWS_AS(isolation::read_request(folder / "absent"), InputError);
 }
 
 TEST_CASE("surroundings come back as they were written") {
   const Folder folder;
-  const bench::Surroundings here{.machine = small_run().machine,
-                                 .backends = {{"native", "5"}},
-                                 .all = {{"native", "5", ""}, {"cuda", "none", "no driver"}},
-                                 .warnings = {"backend cuda is not available: no driver"}};
-  bench::write_surroundings(here, folder.path);
-  const bench::Surroundings back = bench::read_surroundings(folder.path);
+  const isolation::Surroundings here{.machine = small_run().machine,
+                                     .backends = {{"native", "5"}},
+                                     .all = {{"native", "5", ""}, {"cuda", "none", "no driver"}},
+                                     .warnings = {"backend cuda is not available: no driver"}};
+  isolation::write_surroundings(here, folder.path);
+  const isolation::Surroundings back = isolation::read_surroundings(folder.path);
   CHECK(back.machine == here.machine);
   CHECK(back.backends == here.backends);
   CHECK(back.all == here.all);

@@ -11,7 +11,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace benanza::bench {
+namespace benanza::isolation {
 
 /// The signals that end a session cleanly: SIGINT, and SIGTERM and SIGHUP unless they are ignored (nohup).
 [[nodiscard]] sigset_t interrupts();
@@ -73,4 +73,4 @@ class InterruptWatch {
   std::thread thread_;
 };
 
-}  // namespace benanza::bench
+}  // namespace benanza::isolation

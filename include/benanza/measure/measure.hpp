@@ -26,7 +26,7 @@ namespace benanza {
 class Backend;
 }
 
-namespace benanza::bench {
+namespace benanza::measure {
 
 using Backends = std::span<const std::shared_ptr<const Backend>>;
 
@@ -102,4 +102,4 @@ struct MeasureOptions {
 /// This machine, restricted to `threads` cores (0: all of one NUMA node).
 [[nodiscard]] Machine this_machine(int threads = 0);
 
-}  // namespace benanza::bench
+}  // namespace benanza::measure

@@ -30,7 +30,7 @@ namespace benanza {
 
 class Backend;
 
-namespace bench {
+namespace isolation {
 class Worker;
 }
 
@@ -48,8 +48,8 @@ struct SessionOptions {
   /// Facts in which rows of the database may differ from this machine and count nevertheless (`MachineChoice`).
   std::vector<std::string> accept{};
   /// A program, with its arguments, that measures instead of this process: `{"benanza", "worker"}`, or one that calls
-  /// `bench::serve_worker`. A plan that crashes, hangs or takes all memory then loses its row, not the run. The program
-  /// must have backends of the same names. Only the program uses an accelerator. Empty: this process measures.
+  /// `isolation::serve_worker`. A plan that crashes, hangs or takes all memory then loses its row, not the run. The
+  /// program must have backends of the same names. Only the program uses an accelerator. Empty: this process measures.
   std::vector<std::string> worker{};
 };
 
@@ -63,7 +63,7 @@ enum class Again : std::uint8_t {
 struct BoundOptions {
   std::optional<Seconds> budget{};  ///< time for measuring; if empty, `default_budget` of the models
   Again again = Again::nothing;
-  std::function<void(const bench::Progress&)> progress{};
+  std::function<void(const measure::Progress&)> progress{};
   /// Receives the analysis from the rows measured so far, every few seconds. Called only for a single model, once each
   /// of its layers has a time. Measuring waits until it returns.
   std::function<void(const Analysis& so_far)> so_far{};
@@ -101,7 +101,7 @@ class Session {
   Measured measure_missing(std::span<const ModelLayers> models, const BoundOptions& options = {});
   /// Measures these layers; those with known rows only get new rounds. `earlier`: rows of layers that are tuned once
   /// more. `name` is the name of the run. The default budget is 60 s.
-  Measured measure_layers(std::span<const bench::Wanted> layers, const std::string& name,
+  Measured measure_layers(std::span<const measure::Wanted> layers, const std::string& name,
                           const BoundOptions& options = {}, std::vector<Measurement> earlier = {});
   /// The second half of `bound`, which measures nothing.
   [[nodiscard]] std::vector<Analysis> analyze(std::span<const ModelLayers> models) const;
@@ -120,7 +120,7 @@ class Session {
   /// Gives `receive` an analysis of the model with these rows.
   void tell(const ModelLayers& model, const Run& rows_so_far,
             const std::function<void(const Analysis&)>& receive) const;
-  Measured measure(std::span<const bench::Wanted> layers, const std::string& name, const BoundOptions& options,
+  Measured measure(std::span<const measure::Wanted> layers, const std::string& name, const BoundOptions& options,
                    std::vector<Measurement> earlier, const std::function<void(const Run&)>& rows_so_far);
   /// Finds `machine_` and `versions_`.
   void find_machine();
@@ -131,8 +131,8 @@ class Session {
   SessionOptions options_{};
   Machine machine_{};
   std::vector<BackendVersion> versions_{};
-  std::shared_ptr<const bench::Worker> worker_{};  ///< null: this process measures
-  ResultDatabase everything_{}, database_{};       ///< the whole folder; the part that counts here
+  std::shared_ptr<const isolation::Worker> worker_{};  ///< null: this process measures
+  ResultDatabase everything_{}, database_{};           ///< the whole folder; the part that counts here
   AnalysisOptions analysis_options_{};
 };
 
