@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <benanza/detail/duration.hpp>
+#include <benanza/base/detail/duration.hpp>
 #include <benanza/study/make_study.hpp>
 
 #include <algorithm>
