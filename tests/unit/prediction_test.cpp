@@ -142,6 +142,32 @@ TEST_CASE("rows that keep their kernels scale by waves") {
   CHECK(without.layers.front().method == PredictionMethod::large_wave);
 }
 
+TEST_CASE("of a row's kernels, one that does not fit uses large wave and the others waves") {
+  const auto with_limits = [](DeviceRecord record) {
+    record.processors->limits =
+        SmLimits{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
+    return record;
+  };
+  const ModelLayers model = product(4096);
+  Run run = rows_of({{signature_of(model), 0.01}}).runs().front();
+  run.rows.front().kernel_launches = {
+      {.name = "gemm", .grid = {400, 1, 1}, .block = {256, 1, 1}, .registers_per_thread = 32, .time = {0.005}},
+      {.name = "sum",
+       .grid = {400, 1, 1},
+       .block = {256, 1, 1},
+       .registers_per_thread = 32,
+       .static_shared_bytes = 100'000,
+       .time = {0.005}}};
+  ResultDatabase rows;
+  rows.add(std::move(run));
+  const Prediction on_b =
+      predicted(model, rows, with_limits(gpu("A")), {.record = with_limits(gpu("B", 20, 1e9, 5e10))});
+  CHECK(on_b.layers.front().method == PredictionMethod::wave);
+  // g = 0.99512, as above. 400 blocks: five waves of 80 on A, three of 160 on B: 3/5 x 4^g = 2.38382. Large wave, with
+  // half of the bandwidth and twice the multiprocessors: 2^g x 2^(g - 1) = 1.98652.
+  CHECK(on_b.total.time.value == Approx(0.005 * (2.38382 + 1.98652)).epsilon(1e-4));
+}
+
 TEST_CASE("a row of the target is taken as it is, and is not called predicted") {
   const ModelLayers model = product(4096);
   const ResultDatabase rows = rows_of({{signature_of(model), 0.01}});

@@ -24,20 +24,22 @@ namespace benanza {
   return blocks * record.processors->count;
 }
 
-/// T_d / T_o of all kernels of one call. Empty without kernels with times, or if one of them would not fit on a device
-/// as it is: another kernel would run there.
+/// T_d / T_o of all kernels of one call. A kernel that would not fit on a device as it is uses large wave: another
+/// kernel would run there. Empty if no kernel with a time fits.
 [[nodiscard]] inline std::optional<double> kernel_waves_ratio(const std::vector<KernelLaunch>& kernels,
                                                               const DeviceRecord& from_record,
                                                               const DeviceRecord& to_record, const DeviceRates& from,
                                                               const DeviceRates& to, double weight) {
-  double before = 0, after = 0;
+  double before = 0, after = 0, of_waves = 0;
   for (const auto& kernel : kernels) {
     const auto here = wave_of(kernel, from_record), there = wave_of(kernel, to_record);
-    if (!here || !there || kernel.grid.count() < 1) return std::nullopt;
+    const bool fits = here && there && kernel.grid.count() > 0;
     before += kernel.time.value;
-    after += kernel.time.value * wave_ratio(from, to, weight, kernel.grid.count(), *here, *there);
+    if (fits) of_waves += kernel.time.value;
+    after += kernel.time.value * (fits ? wave_ratio(from, to, weight, kernel.grid.count(), *here, *there)
+                                       : large_wave_ratio(from, to, weight));
   }
-  if (!(before > 0)) return std::nullopt;
+  if (!(of_waves > 0)) return std::nullopt;
   return after / before;
 }
 
