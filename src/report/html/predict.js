@@ -21,7 +21,7 @@ function deviceBars(model) {
       picture.append(svg("rect", { class: "bar", "data-device": row.device, x: x(from), y, width: Math.max(1, x(from + ms) - x(from)), height: 20, fill: methodColors[m] }, svg("title", {}, `${name}: ${timeText(ms)}`)));
       from += ms;
     });
-    if (row.high_ms > row.low_ms) picture.append(svg("path", { class: "interval", fill: "none", stroke: "currentColor", "stroke-width": 1.5, d: `M${x(row.low_ms)} ${y + 4}v12M${x(row.low_ms)} ${y + 10}H${x(row.high_ms)}M${x(row.high_ms)} ${y + 4}v12` }, svg("title", {}, `90 %: ${timeText(row.low_ms)} to ${timeText(row.high_ms)}`)));
+    if (!row.partial && row.high_ms > row.low_ms) picture.append(svg("path", { class: "interval", fill: "none", stroke: "currentColor", "stroke-width": 1.5, d: `M${x(row.low_ms)} ${y + 4}v12M${x(row.low_ms)} ${y + 10}H${x(row.high_ms)}M${x(row.high_ms)} ${y + 4}v12` }, svg("title", {}, `90 %: ${timeText(row.low_ms)} to ${timeText(row.high_ms)}`)));
     picture.append(svg("text", { class: "tick", x: x(Math.max(row.high_ms || 0, from)) + 8, y: y + 15 }, row.total_ms > 0 ? `${row.partial ? "≥ " : ""}${timeText(row.total_ms)}` : "no basis"));
   });
   return el("div", { class: "wide" }, picture);
@@ -39,7 +39,7 @@ function targetSection(target) {
   return section(`What decides on ${target.device}`, [target.clocks && `Formulas take the clocks ${target.clocks}.`, target.raised_to_floor > 0 && `${plural(target.raised_to_floor, "layer")} raised to the floor.`].filter(Boolean).join(" "),
     table(["layer", "share", "time", "interval", "was", "method"],
       known.slice(0, 15).map((layer) => row(`${layer.count > 1 ? `x${layer.count} ` : ""}${layer.signature}`, percent((layer.time_ms * layer.count) / total), timeText(layer.time_ms * layer.count), `${timeText(layer.low_ms * layer.count)} – ${timeText(layer.high_ms * layer.count)}`, layer.origin_ms === null ? "–" : timeText(layer.origin_ms * layer.count), layer.method))),
-    lacking.length > 0 && el("p", { class: "note" }, `No basis for ${plural(lacking.length, "layer")}, the first is ${lacking[0].signature}: ${lacking[0].reason}`));
+    lacking.length > 0 && el("p", { class: "note" }, `No basis for ${plural(lacking.reduce((sum, layer) => sum + layer.count, 0), "layer")}, the first is ${lacking[0].signature}: ${lacking[0].reason}`));
 }
 
 function modelSections(model) {
@@ -47,7 +47,7 @@ function modelSections(model) {
     section("Latency by device", "The line is the interval that holds the measured time in nine of ten cases.", deviceBars(model),
       el("p", { class: "note" }, methodNames.slice(0, 4).map((name, m) => el("span", {}, el("span", { style: `display:inline-block;width:.8em;height:.8em;background:${methodColors[m]}` }), ` ${name}  `)))),
     table(["device", "time", "90 % interval", "items/s", "price of an hour", "items per cost"],
-      model.targets.map((t) => row(t.device, t.total_ms > 0 ? `${t.partial ? "≥ " : ""}${timeText(t.total_ms)}` : "no basis", t.total_ms > 0 ? `${timeText(t.low_ms)} – ${timeText(t.high_ms)}` : "–", rate(t.items_per_s), t.price_per_hour === null ? "–" : String(t.price_per_hour), rate(t.items_per_cost)))),
+      model.targets.map((t) => row(t.device, t.total_ms > 0 ? `${t.partial ? "≥ " : ""}${timeText(t.total_ms)}` : "no basis", t.total_ms > 0 && !t.partial ? `${timeText(t.low_ms)} – ${timeText(t.high_ms)}` : "–", rate(t.items_per_s), t.price_per_hour === null ? "–" : String(t.price_per_hour), rate(t.items_per_cost)))),
     ...model.targets.map(targetSection),
   ];
 }

@@ -48,10 +48,12 @@ void devices(std::ostream& out, const PredictedModel& model) {
       out << fmt::format("  {:<25} {:>11}\n", clipped(target.target, 25), "no basis");
       continue;
     }
-    out << fmt::format("  {:<25} {:>11} {:>9} ..{:>9} {:>9}{}\n", clipped(target.target, 25),
-                       (target.partial() ? ">= " : "") + time_text(target.total.time), time_text(target.total.low),
-                       time_text(target.total.high), items ? scaled(*items) : "partial",
-                       per_cost ? fmt::format(" {:>8}", scaled(*per_cost)) : "");
+    const std::string interval =  // a part of the layers says nothing of the rest
+        target.partial() ? "unknown"
+                         : fmt::format("{} ..{:>9}", time_text(target.total.low), time_text(target.total.high));
+    out << fmt::format("  {:<25} {:>11} {:>21} {:>9}{}\n", clipped(target.target, 25),
+                       (target.partial() ? ">= " : "") + time_text(target.total.time), interval,
+                       items ? scaled(*items) : "partial", per_cost ? fmt::format(" {:>8}", scaled(*per_cost)) : "");
   }
 }
 
