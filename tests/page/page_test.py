@@ -207,6 +207,14 @@ class Page(unittest.TestCase):
                         self.assertEqual(wide, [])
                         self.assertEqual(self.browser.evaluate("document.documentElement.scrollWidth"), size["width"])
 
+    def test_a_bound_without_any_rung_has_its_layers(self):
+        page = OUT / "no_rung.html"
+        self.told("bound", MNIST, "--machine", MODELS.parent / "machines" / "t4.json", "--type", "tf32", "--html", page)  # which has no tf32
+        self.opened(page, **SIZES["desktop"])
+        self.assertEqual(self.browser.errors, [])
+        self.assertIn("No rung that has a path is known.", self.texts(".empty"))
+        self.assertGreater(len(self.texts(".layers tbody tr")), 0)
+
     def test_a_study_draws_each_ratio_and_each_mean(self):
         self.opened(self.study, **SIZES["desktop"])
         rows = [row for row in self.study_json["rows"] if (row["framework"], row["batch"]) == ("mxnet", 1) and "library" in row["ratios"]]

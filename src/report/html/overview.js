@@ -8,7 +8,7 @@ function sizesText(model) {
 /// The highest rung is the whole bar, the others are drawn over it.
 function miniLadder(model) {
   const parts = [[model.bounds_ms.library, "library"], [model.bounds_ms[model.headline], "fused"], [model.bounds_ms.roofline, "roofline"], [model.bounds_ms.model_floor, "floor"]]
-    .filter(([bound]) => bound > 0).sort(([a], [b]) => b - a);
+    .filter(([bound, key]) => bound > 0 && (key !== "floor" || model.headline !== "model_floor")).sort(([a], [b]) => b - a);
   if (parts.length === 0) return el("span", { class: "note" }, "unknown");
   const most = parts[0][0];
   return el("span", { class: "mini", role: "img", "aria-label": `model floor is ${percent((model.bounds_ms.model_floor || 0) / most, 0)} of the highest rung` },

@@ -101,6 +101,7 @@ function pathList(graph) {
 
 function pathSection(model) {
   const names = Object.keys(shownGraphs).filter((name) => model.bounds_ms[name] !== null && model.bounds_ms[name] !== undefined);
+  if (names.length === 0) return section("Critical path", null, el("p", { class: "empty" }, "No rung that has a path is known."));
   let rung = names[0], zoom = 1, graph = null;
   const note = el("p", { class: "note" }), list = el("div"), legend = el("div");
   const strip = responsive((width) => graph.placed.length ? drawStrip(graph, Math.floor(width * zoom)) : el("p", { class: "empty" }, "No layer takes time here."));
