@@ -240,6 +240,11 @@ class Binder {
                            " and, by input '" + name + "', to " + std::to_string(shape[i]));
       }
     }
+    const DeclaredInput* const leading = batch_ ? leading_input() : nullptr;
+    const auto given = leading == nullptr ? shapes_.end() : shapes_.find(leading->proto->name());
+    if (given != shapes_.end() && given->second.at(axis_of(*leading)) != *batch_)
+      throw UsageError("batch " + std::to_string(*batch_) + ", but input '" + given->first + "' is given the shape " +
+                       shape_text(given->second));
   }
 
   /// Sizes that the model fixes are not compared here. The code that reads the array compares them, since it knows the

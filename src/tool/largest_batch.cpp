@@ -26,7 +26,6 @@ double parse_bytes(const std::string& option, const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (error == std::errc{} && std::isfinite(number) && number > 0) {
-    if (unit.empty()) return number;
     for (const auto& [name, factor] : units)
       if (unit == name) return number * factor;
   }
@@ -68,6 +67,8 @@ std::optional<std::int64_t> largest_batch(double capacity, const PeakAt& known,
     return low;
   } catch (const InputError&) {
     return std::nullopt;  // the model cannot have that batch
+  } catch (const UsageError&) {
+    return std::nullopt;  // --input says another batch
   }
 }
 
