@@ -184,7 +184,9 @@ void add_bound(CLI::App& app, int& exit_code) {
       ->excludes("--repeat");
   command->add_flag("--plans", options->plans, "shows every candidate of each layer, or why it is excluded");
   options->witness.add_to(*command);
-  add_declared_machine(*command, options->machine, {"--witness", "--backend", "--threads", "--database", "--budget"});
+  add_declared_machine(*command, options->machine,
+                       {"--witness", "--backend", "--threads", "--database", "--budget", "--rounds", "--repeat",
+                        "--plans", "--cache", "--metrics", "--isolate", "--accept"});
   command->add_flag("--require-complete", options->require_complete,
                     "exit code 3 when a bound is partial or provisional");
   command->add_flag("--take-provisional", options->take_provisional,

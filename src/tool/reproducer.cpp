@@ -121,7 +121,8 @@ void ReproducerOptions::add_to(CLI::App& app) {
       ->type_name("SIGNATURE");
   app.add_option("--plan", plan,
                  "the reproducer's plan, as results name it: BACKEND/ALGORITHM (default: the best known)")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->needs("--reproducer");
   app.add_option("--database", database,
                  "folder of results in which the best plan is looked up (default: ~/.cache/benanza/results)")
       ->type_name("DIR");

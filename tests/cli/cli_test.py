@@ -1018,6 +1018,17 @@ class Cli(unittest.TestCase):
         target = json.loads(told.stdout)["models"][0]["targets"][0]
         self.assertEqual([target[key] for key in ("status", "total_ms", "low_ms", "high_ms")], ["no basis", None, None, None])
 
+    def test_options_that_would_have_no_effect_are_refused(self):
+        t4 = MODELS.parent / "machines" / "t4.json"
+        for option in (["--rounds"], ["--repeat"], ["--plans"], ["--cache", "hot"], ["--metrics", "all"], ["--isolate"], ["--accept", "memory"]):
+            self.fails(2, ["--machine", option[0]], "bound", MNIST, "--machine", t4, *option)
+        self.fails(2, ["--plan", "--reproducer"], "generate", MNIST, "--plan", "onednn/jit")
+        resnet = MODELS / "modern" / "resnet50.onnx"
+        self.fails(2, ["batch 4, but input 'image' is given the shape [2, 3, 224, 224]"], "layers", resnet, "--input", "image=2x3x224x224", "--batch", "4")
+        self.assertEqual(run("layers", resnet, "--input", "image=4x3x224x224", "--batch", "4").returncode, 0)
+        told = run("bound", MNIST, "--machine", t4, "--type", "tf32")
+        self.assertIn("declares no peak of tf32", told.stderr)
+
     def test_mistakes_of_predict_are_one_line(self):
         t4 = MODELS.parent / "machines" / "t4.json"
         here = self.gpu_results("Tesla V100-SXM2-16GB", lambda name, time: time)
@@ -1039,6 +1050,7 @@ class Cli(unittest.TestCase):
         self.fails(1, ["vgg16", "gradients", "more than the capacity of 1000 MB"], "memory", model, "--training", "--capacity", "1GB")
         self.fails(1, ["vgg16", "weights take 553.4 MB", "more than the capacity of 500 MB"], "memory", model, "--capacity", "500MB")
         self.fails(2, ["--capacity: '80 apples'", "80GB"], "memory", model, "--capacity", "80 apples")
+        self.fails(2, ["--capacity: '80'", "80GB"], "memory", model, "--capacity", "80")
         self.fails(2, ["--saved: 'all'", "least, eager"], "memory", model, "--training", "--saved", "all")
         self.fails(2, ["--saved", "--training"], "memory", model, "--saved", "eager")
         self.fails(2, ["--recompute: 'every:0'", "every:N"], "memory", model, "--training", "--recompute", "every:0")
@@ -1754,6 +1766,11 @@ class Cli(unittest.TestCase):
         self.assertEqual(run("db", "diff", old, new, "--fail-on", "slower", "--tolerance", "20").returncode, 0)
         self.assertEqual(run("db", "diff", old, old, "--fail-on", "slower,unknown,faster").returncode, 0)
         self.fails(2, ["--fail-on"], "db", "diff", old, new, "--fail-on", "slow")
+        empty = self.at / "no_rows.json"
+        empty.write_text(json.dumps(json.loads(old.read_text()) | {"benchmarks": []}))
+        result = run("db", "diff", old, empty, "--model", MNIST, "--fail-on", "slower")
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("nothing can be compared", result.stderr)
         self.fails(2, ["machine=TEXT"], "db", "diff", old, new, "--before", "onednn")
         self.fails(2, ["both sides are the same"], "db", "diff", old)
         self.fails(1, ["nowhere: no such file"], "db", "diff", old, "nowhere")
