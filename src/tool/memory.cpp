@@ -203,7 +203,7 @@ std::optional<TimesOf> times_of(const MemoryCommand& options) {
   if (!options.machine.empty()) {
     Run run = read_machine_file(options.machine);
     made.device = run.machine.device;
-    made.text = "the roofline of " + made.device + ", declared by " + options.machine;
+    made.text = "the roofline of " + made.device + " with direct algorithms, declared by " + options.machine;
     made.memory = run.machine.memory;
     made.analysis = {.threads = 1, .analytic = true, .direct = true};
     made.results.add(std::move(run));

@@ -64,7 +64,7 @@ IterationTimes times_of(const ScaleCommand& options) {
   if (measured_network) result.network = load_results(options.results, {options.backend}, options.of).results;
   if (!options.machine.empty()) {
     Run run = read_machine_file(options.machine);
-    result.text = "the roofline of " + run.machine.device + ", declared by " + options.machine;
+    result.text = "the roofline of " + run.machine.device + " with direct algorithms, declared by " + options.machine;
     result.analysis = {.threads = 1, .analytic = true, .direct = true};
     result.results.add(std::move(run));
   } else {

@@ -154,8 +154,17 @@ void exposed_rows(std::ostream& out, const Scaling& scaling, const TableOptions&
   if (count < waited) out << fmt::format("  ({} more: --all)\n", waited - count);
 }
 
-/// What would shorten an iteration at the first network the most: the other order, no waiting at all, or faster
-/// computation.
+/// The share of an iteration at the first network that a network without any time for bytes would save.
+double bandwidth_saves(const Scaling& scaling, const ScalingPoint& now) {
+  const auto curve = std::find_if(scaling.curves.begin(), scaling.curves.end(),
+                                  [&](const ScalingCurve& each) { return each.workers == now.workers; });
+  if (curve == scaling.curves.end() || curve->points.empty()) return 1;
+  const double most = curve->points.back().efficiency;  // 316 times what sends all gradients while one worker computes
+  return most > now.efficiency ? 1 - now.efficiency / most : 0;
+}
+
+/// What would shorten an iteration at the first network the most: the other order, less overhead, fewer messages, no
+/// waiting at all, or faster computation.
 std::string opportunity(const Scaling& scaling, const ScalingPoint& now, const ScalingPoint& other,
                         const std::string& there) {
   const SendOrder order = scaling.options.exchange.order;
@@ -164,6 +173,16 @@ std::string opportunity(const Scaling& scaling, const ScalingPoint& now, const S
   if (order == SendOrder::fifo && saved > 0.005 && saved > waits / 4)
     return fmt::format("the best opportunity at {}: --order priority makes an iteration {} shorter, of {} that waits",
                        there, percent(saved), percent(waits));
+  const double overhead = share_of(scaling.details.front().timeline.overhead, now.length);
+  if (overhead >= std::max(waits, 0.2))
+    return fmt::format(
+        "the best opportunity at {} is the overhead: packing and unpacking gradients takes {} of an iteration", there,
+        percent(overhead));
+  if (const double saves = bandwidth_saves(scaling, now); waits >= 0.2 && saves < waits / 2)
+    return fmt::format(
+        "the best opportunity at {} is latency: fewer messages (a larger --bucket) shorten what waits, {} of an "
+        "iteration; no bandwidth saves more than {}",
+        there, percent(waits), percent(saves));
   if (waits >= 0.2)
     return fmt::format(
         "the best opportunity at {} is the network: half the bytes (--precision mixed) or twice the "
