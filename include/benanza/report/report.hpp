@@ -98,9 +98,13 @@ struct LayersReport {
   [[nodiscard]] std::size_t unique() const { return layers.size() + symbolic.size(); }
   /// Adds the models and layers of another report, as if it were one of all models.
   void merge(LayersReport other);
+  /// Layers of all models, in the form of `layers`.
   [[nodiscard]] std::int64_t total() const {
     std::int64_t sum = 0;
-    for (const auto& model : models) sum += model.layers;
+    if (!symbolic.empty())
+      for (const auto& model : models) sum += model.layers;
+    else
+      for (const auto& [signature, layer] : layers.layers()) sum += layer.count();
     return sum;
   }
 };

@@ -37,21 +37,24 @@ void write_trace(std::ostream& out, const BoundReport& report) {
     if (graph == a.graphs.end()) continue;
     const Schedule sequential = sequential_schedule(*graph), parallel = parallel_schedule(*graph, a.threads);
     const auto lanes = static_cast<std::size_t>(a.threads);
-    const Rung &one = a[RungName::library_fused], &many = a[RungName::library_fused_parallel];
-    add_process(events, ++process, a.model + ": library_fused, one after the other",
+    const bool measured = a[RungName::library_fused].bound.has_value();
+    const Rung &one = a[measured ? RungName::library_fused : RungName::roofline],
+               &many = a[measured ? RungName::library_fused_parallel : RungName::roofline_parallel];
+    const std::string name = measured ? "library_fused" : "roofline";
+    add_process(events, ++process, a.model + ": " + name + ", one after the other",
                 fmt::format("bound {}; these calls {}", bound_text(one), time_text(sequential.length)), 1);
     add_schedule(events, process, 1, sequential, *graph, a);
-    add_process(events, ++process, a.model + ": library_fused_parallel, a list schedule",
+    add_process(events, ++process, a.model + ": " + name + "_parallel, a list schedule",
                 fmt::format("bound {}; this schedule {}", bound_text(many), time_text(parallel.length)), lanes);
     add_schedule(events, process, lanes, parallel, *graph, a);
     if (i < report.witnesses.size()) add_witness_events(events, ++process, a.model, report.witnesses[i]);
     models.push_back({{"model", a.model},
                       {"threads", a.threads},
-                      {"library_fused_ms", ms(one.bound)},
-                      {"library_fused_median_ms", ms(one.median)},
+                      {name + "_ms", ms(one.bound)},
+                      {name + "_median_ms", ms(one.median)},
                       {"sequential_ms", ms(sequential.length)},
-                      {"library_fused_parallel_ms", ms(many.bound)},
-                      {"library_fused_parallel_median_ms", ms(many.median)},
+                      {name + "_parallel_ms", ms(many.bound)},
+                      {name + "_parallel_median_ms", ms(many.median)},
                       {"parallel_ms", ms(parallel.length)},
                       {"parallel_plans", enum_names(parallel.choice)[static_cast<std::size_t>(parallel.choice)]}});
   }
