@@ -105,24 +105,24 @@ TEST_CASE("updates of places that nobody reads are not computed", "[floors]") {
 TEST_CASE("only sums at places that are read count", "[floors]") {
   const auto flops = [](const std::string& inputs, const std::string& node, const std::string& from,
                         const std::string& to) {
-    const auto model = least_layers("(float[2, 64] x, float[3, 64] u, float[64, 64] w" + inputs + "int64[1] from = {" +
-                                    from + "}, int64[1] to = {" + to + "}> { v = MatMul(u, w) h = " + node +
-                                    "(x, i, v) s = Slice(h, from, to) y = Relu(s) }");
+    const auto model =
+        least_layers("(float[2, 64] x, float[3, 64] u, " + inputs + "int64[1] from = {" + from + "}, int64[1] to = {" +
+                     to + "}> { v = MatMul(u, w) h = " + node + "(x, i, v) s = Slice(h, from, to) y = Relu(s) }");
     double sum = 0;
     for (const auto& at : model.single.layers) sum += at.needed.flops.value;
     return sum;
   };
   // The three rows of updates are 3 x 64 dot products; all are added to row 1. The last operation is a Relu.
   const double updates = 3 * product_row, sums = 3 * 64;
-  const std::string slices = ") => (float[1, 64] y) <int64[3, 1] i = {1, -1, 1}, ";
+  const std::string slices = "float[64, 64] w) => (float[1, 64] y) <int64[3, 1] i = {1, -1, 1}, ";
   CHECK(flops(slices, "ScatterND<reduction = \"add\">", "0", "1") == 64);
   CHECK(flops(slices, "ScatterND<reduction = \"add\">", "1", "2") == Approx(updates + sums + 64));
   // Each row of updates has two elements. Five of the six go to row 1, one to row 0.
-  const std::string elements = ") => (float[1, 64] y) <int64[3, 2] i = {1, 0, 1, 1, 1, 1}, ";
+  const std::string elements = "float[64, 2] w) => (float[1, 64] y) <int64[3, 2] i = {1, 0, 1, 1, 1, 1}, ";
   CHECK(flops(elements, "ScatterElements<reduction = \"max\">", "0", "1") == Approx(2 * 64 + 1 + 64));
   CHECK(flops(elements, "ScatterElements<reduction = \"max\">", "1", "2") == Approx(5 * 2 * 64 + 5 + 64));
   // Data may name any row.
-  const auto unknown = ", int64[3, 1] i) => (float[1, 64] y) <";
+  const auto unknown = "float[64, 64] w, int64[3, 1] i) => (float[1, 64] y) <";
   CHECK(flops(unknown, "ScatterND<reduction = \"add\">", "0", "1") <= updates + 64);
 }
 
