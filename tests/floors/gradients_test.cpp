@@ -8,31 +8,30 @@ namespace zero_gradients {
 using benanza::ModelLayers;
 using benanza::Occurrence;
 
+using Weights = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+
+ModelLayers iteration(const std::string& text, const Weights& weights, benanza::TrainingOptions options) {
+  onnx::ModelProto model = benanza::testing::parse_model(text);
+  for (const auto& [name, dims] : weights) {
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    for (const auto dim : dims) tensor.add_dims(dim);
+    const std::int64_t count = benanza::element_count(dims);
+    for (std::int64_t i = 0; i < count; ++i) tensor.add_float_data(static_cast<float>(i % 7) - 2.5F);
+  }
+  options.loss = benanza::TrainingLoss::mse;
+  return make_model_layers(
+      benanza::derive_training(benanza::testing::import_model(model, {.training = true}), options).graph);
+}
+
 /// An iteration of a model that computes rows of 32 numbers by a product, `middle` of them, and from one row q four
 /// numbers by another product.
 ModelLayers iteration(const std::string& rows, const std::string& middle) {
-  const auto model = benanza::testing::parse_model(
-      "g (float[" + rows + ", 16] x) => (float[1, 4] y) <int64[1] a = {0}, int64[1] b = {1}, int64 z = {0}> " +
-      "{ h = MatMul(x, w1) " + middle + " y = MatMul(q, w2) }");
-  onnx::ModelProto with_weights = model;
-  const auto add = [&with_weights](const std::string& name, std::vector<std::int64_t> dims) {
-    auto& tensor = *with_weights.mutable_graph()->add_initializer();
-    tensor.set_name(name);
-    tensor.set_data_type(onnx::TensorProto::FLOAT);
-    std::int64_t count = 1;
-    for (const auto dim : dims) {
-      tensor.add_dims(dim);
-      count *= dim;
-    }
-    for (std::int64_t i = 0; i < count; ++i) tensor.add_float_data(static_cast<float>(i % 7) - 2.5F);
-  };
-  add("w1", {16, 32});
-  add("w2", {32, 4});
-  add("s", {32});
-  add("t", {32});
-  return make_model_layers(benanza::derive_training(benanza::testing::import_model(with_weights, {.training = true}),
-                                                    {.loss = benanza::TrainingLoss::mse})
-                               .graph);
+  return iteration("g (float[" + rows +
+                       ", 16] x) => (float[1, 4] y) <int64[1] a = {0}, int64[1] b = {1}, int64 z = {0}> " +
+                       "{ h = MatMul(x, w1) " + middle + " y = MatMul(q, w2) }",
+                   {{"w1", {16, 32}}, {"w2", {32, 4}}, {"s", {32}}, {"t", {32}}}, {});
 }
 
 template <class Counts>
@@ -111,6 +110,23 @@ TEST_CASE("pairs that a causal mask hides cost nothing in training, however the 
     const auto is_product = [](const Occurrence& at) { return std::holds_alternative<benanza::op::MatMul>(*at.layer); };
     CHECK(flops_of(layers, is_product) == Approx(products));
   }
+}
+
+TEST_CASE("plain SGD changes at least one row of an embedding, other optimizers all", "[floors]") {
+  const auto table_bytes = [](benanza::Optimizer optimizer) {
+    const ModelLayers model = iteration("g (int64[6] i) => (float[6, 4] y) { h = Gather(table, i) y = MatMul(h, w) }",
+                                        {{"table", {100, 16}}, {"w", {16, 4}}}, {.optimizer = optimizer});
+    double written = 0;
+    for (const Occurrence& at : model.single.layers)
+      if (std::holds_alternative<benanza::op::OptimizerStep>(*at.layer) ||
+          std::holds_alternative<benanza::op::GatherGradient>(*at.layer))
+        written += at.needed.written.value;
+    return written;
+  };
+  // All six indices may be the same. A row has 16 floats: that of the gradient and that of the table. w has 64 floats.
+  CHECK(table_bytes(benanza::Optimizer::sgd) == 2 * 16 * 4 + 64 * 4);
+  // The velocity of a row decays without a gradient: the gradient, all rows and all velocities are written.
+  CHECK(table_bytes(benanza::Optimizer::momentum) == (1600 + 2 * (1600 + 64)) * 4);
 }
 
 }  // namespace zero_gradients

@@ -218,6 +218,8 @@ class TrainingBuilder {
 
   /// One call for all parameters of a type, as in modern optimizers: weights, gradients and states are read, weights
   /// and states are written. Each result has the name of the tensor that it replaces, followed by `/updated`.
+  /// Plain SGD leaves rows of a table unchanged that were not looked up: each table has a call of its own, which may
+  /// leave them out.
   void add_update(training::GradientBuilder& at) {
     Graph& graph = result_.graph;
     at.enter("optimizer");
@@ -227,21 +229,28 @@ class TrainingBuilder {
     for (const Parameter& one : result_.parameters)
       if (const DataType type = graph.value(one.value).type; std::find(types.begin(), types.end(), type) == types.end())
         types.push_back(type);
-    for (const DataType type : types) add_step(type, at);
+    const auto is_table = [&](const Parameter& one) {
+      return options_.optimizer == Optimizer::sgd && options_.precision == Precision::f32 &&
+             graph.nodes[one.node].op_type == "GatherGrad";
+    };
+    for (const DataType type : types)
+      add_step(at, [&](const Parameter& one) { return graph.value(one.value).type == type && !is_table(one); });
+    for (const Parameter& table : result_.parameters)
+      if (is_table(table)) add_step(at, [&](const Parameter& one) { return one.value == table.value; });
     for (const Node& node : graph.nodes)
       if (node.op_type == "BatchNormalization")
         for (const std::size_t i : {std::size_t{1}, std::size_t{2}})  // running statistics: inputs 3 and 4
           if (node.has_output(i)) leaves(*node.outputs[i], graph.value(*node.inputs.at(i + 2)).name);
   }
 
-  void add_step(DataType weights, training::GradientBuilder& at) {
+  void add_step(training::GradientBuilder& at, const auto& is_updated) {
     Graph& graph = result_.graph;
     std::vector<std::optional<ValueId>> inputs;
     std::vector<std::pair<DataType, std::vector<std::int64_t>>> outputs;
     std::vector<std::string> replaced;
     for (const Parameter& one : result_.parameters) {
+      if (!is_updated(one)) continue;
       const Value value = graph.value(one.value);
-      if (value.type != weights) continue;
       inputs.insert(inputs.end(), {one.value, one.gradient});
       outputs.emplace_back(value.type, value.dims);
       replaced.push_back(one.name);
@@ -256,6 +265,7 @@ class TrainingBuilder {
       if (master) add_state("master");
       for (int state = 0; state < states_of(options_.optimizer); ++state) add_state("state." + std::to_string(state));
     }
+    if (inputs.empty()) return;
     const auto name = enum_names(Optimizer{})[static_cast<std::size_t>(options_.optimizer)];
     const auto updated =
         at.emit_all(training::gradient_op("OptimizerStep"), inputs, outputs, {{"optimizer", std::string(name)}});
@@ -278,7 +288,7 @@ class TrainingBuilder {
 }  // namespace detail
 
 BENANZA_INLINE TrainingGraph derive_training(Graph graph, const TrainingOptions& options) {
-  const std::string name = graph.name;
+  const std::string name = graph.file.empty() ? graph.name : graph.file;
   try {
     return detail::TrainingBuilder(std::move(graph), options).build();
   } catch (const InputError& error) {

@@ -100,6 +100,7 @@ class KnownFew {
     if (type_ == "Hardmax") return hardmax();
     if (type_ == "Equal") return comparison();
     if (type_ == "ScatterElements") return scattered();
+    if (type_ == "benanza.GatherGrad") return looked_up();
     if (type_ == "Where") return choice();
     if (type_ == "ReduceSum") return sum();
     if (type_ == "MatMul") return matrices();
@@ -277,6 +278,13 @@ class KnownFew {
     return along(*axis, std::max<std::int64_t>(1, different), *rest, {}, different);
   }
 
+  /// The gradient of a table: rows that were not looked up are 0.
+  [[nodiscard]] std::optional<FewElements> looked_up() const {
+    const auto axis = to_axis(at_.node.attribute<std::int64_t>("axis", 0), at_.y().size());
+    if (!axis || element_count(at_.x(1)) >= at_.y()[*axis]) return std::nullopt;
+    return along(*axis, std::max<std::int64_t>(1, ranked(1)), 0, {}, ranked(1));
+  }
+
   [[nodiscard]] std::optional<FewElements> choice() const {
     const auto condition = at_.known_x(0).few;
     const auto few = condition ? broadcast_few(*condition, at_.x(0), at_.y()) : std::nullopt;
@@ -431,6 +439,7 @@ struct Update {
   const auto has_rest = [&](std::size_t k, double rest) {
     return at.known_x(k).few && at.known_x(k).few->rest == rest;
   };
+  if (type == "benanza.OptimizerStep" && at.node.inputs.size() == 2 && has_rest(1, 0)) return made(1, 0, false);
   if (type == "Add" || type == "Sub" || type == "Or") {
     if (has_rest(1, 0)) return made(1, 0, false);
     if (type != "Sub" && has_rest(0, 0)) return made(0, 1, false);

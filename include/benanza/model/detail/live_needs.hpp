@@ -203,7 +203,7 @@ namespace benanza::detail {
 /// Operators whose results are partly known, whatever their operands are.
 [[nodiscard]] inline bool makes_known(const Graph& graph, const Node& node) {
   if (node.op_type == "Where") return repeats_operand(node);  // the condition may have more rows
-  static const std::set<std::string_view> named{"Gather", "GatherND", "GatherElements", "GatherGrad"};
+  static const std::set<std::string_view> named{"Gather", "GatherND", "GatherElements"};
   if (named.contains(node.op_type)) return node.has_input(1) && graph.input(node, 1).literal.has_value();
   if (node.op_type == "Concat") return std::set(node.inputs.begin(), node.inputs.end()).size() < node.inputs.size();
   return facts_of(node).is(Trait::makes_known);

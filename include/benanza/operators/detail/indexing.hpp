@@ -84,7 +84,7 @@ inline constexpr OperatorFacts indexing_operators[] = {
      .traits = {few_operations}},
     {.domain = classic, .type = "OneHotEncoder", .inputs = {data}, .traits = {few_operations}},
     {.domain = own, .type = "GatherElementsGrad", .inputs = {data}},
-    {.domain = own, .type = "GatherGrad", .inputs = {data}},
+    {.domain = own, .type = "GatherGrad", .inputs = {data}, .traits = {makes_known}},
     {.domain = own, .type = "GatherNDGrad", .inputs = {data}, .traits = {few_operations}},
     {.domain = microsoft,
      .type = "GatherBlockQuantized",
