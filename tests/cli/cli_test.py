@@ -1020,7 +1020,7 @@ class Cli(unittest.TestCase):
 
     def test_options_that_would_have_no_effect_are_refused(self):
         t4 = MODELS.parent / "machines" / "t4.json"
-        for option in (["--rounds"], ["--repeat"], ["--plans"], ["--cache", "hot"], ["--metrics", "all"], ["--isolate"], ["--accept", "memory"]):
+        for option in (["--rounds"], ["--repeat"], ["--plans"], ["--cache", "hot"], ["--metrics", "dram"], ["--isolate"], ["--accept", "memory"]):
             self.fails(2, ["--machine", option[0]], "bound", MNIST, "--machine", t4, *option)
         self.fails(2, ["--plan", "--reproducer"], "generate", MNIST, "--plan", "onednn/jit")
         resnet = MODELS / "modern" / "resnet50.onnx"
