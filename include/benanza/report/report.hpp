@@ -3,6 +3,7 @@
 // a stream.
 #pragma once
 
+#include <benanza/base/detail/saturated.hpp>
 #include <benanza/bounds/analysis.hpp>
 #include <benanza/bounds/sweep.hpp>
 #include <benanza/bounds/witness.hpp>
@@ -102,9 +103,9 @@ struct LayersReport {
   [[nodiscard]] std::int64_t total() const {
     std::int64_t sum = 0;
     if (!symbolic.empty())
-      for (const auto& model : models) sum += model.layers;
+      for (const auto& model : models) detail::add_saturated(sum, model.layers);
     else
-      for (const auto& [signature, layer] : layers.layers()) sum += layer.count();
+      for (const auto& [signature, layer] : layers.layers()) detail::add_saturated(sum, layer.count());
     return sum;
   }
 };
