@@ -57,6 +57,13 @@ Prediction predicted(const ModelLayers& model, const ResultDatabase& origin, con
   return predict(analyze(model, origin, {.threads = 2}), from, target);
 }
 
+/// With what a Volta multiprocessor can hold.
+DeviceRecord with_limits(DeviceRecord record) {
+  record.processors->limits =
+      SmLimits{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
+  return record;
+}
+
 }  // namespace
 
 TEST_CASE("a model on the device that it was measured on takes as long as there") {
@@ -122,11 +129,6 @@ TEST_CASE("the floor of the target bounds a prediction from below") {
 TEST_CASE("rows that keep their kernels scale by waves") {
   // One kernel with 100 blocks of 256 threads and 32 registers: 8 blocks per multiprocessor, limited by 2,048 threads.
   // A has 10 multiprocessors: a wave is 80 blocks, 100 blocks take two waves. B has 20: a wave is 160, one is enough.
-  const auto with_limits = [](DeviceRecord record) {
-    record.processors->limits =
-        SmLimits{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
-    return record;
-  };
   const ModelLayers model = product(4096);
   Run run = rows_of({{signature_of(model), 0.01}}).runs().front();
   run.rows.front().kernel_launches = {
@@ -143,11 +145,6 @@ TEST_CASE("rows that keep their kernels scale by waves") {
 }
 
 TEST_CASE("of a row's kernels, one that does not fit uses large wave and the others waves") {
-  const auto with_limits = [](DeviceRecord record) {
-    record.processors->limits =
-        SmLimits{.major = 7, .minor = 0, .threads = 2048, .registers = 65536, .shared_bytes = 98304, .blocks = 32};
-    return record;
-  };
   const ModelLayers model = product(4096);
   Run run = rows_of({{signature_of(model), 0.01}}).runs().front();
   run.rows.front().kernel_launches = {
