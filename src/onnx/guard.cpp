@@ -132,7 +132,7 @@ void check_kernel_shape(const Node& node, std::span<const Value* const> inputs) 
     throw InputError("attribute 'kernel_shape' is " + shape_text(kernel) + ", its filter has shape " + shape_text(w));
 }
 
-/// Padding is by attribute 'pads', unless the node says how to find it.
+/// Throws InputError unless the attribute 'auto_pad' has one of the standard's values.
 void check_auto_pad(const Node& node) {
   constexpr std::array<std::string_view, 5> known{"", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"};
   const std::string given = node.attribute<std::string>("auto_pad", "");
@@ -140,7 +140,7 @@ void check_auto_pad(const Node& node) {
     throw InputError("attribute 'auto_pad' is '" + given + "', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
 }
 
-/// A scale may have any shape that can be broadcast to x.
+/// Throws InputError unless inputs 1 and 2, scale and bias, can be broadcast to x.
 void check_scale(std::span<const Value* const> inputs) {
   if (inputs[0] == nullptr || inputs[0]->data_dependent) return;
   const auto& x = inputs[0]->dims;

@@ -59,7 +59,7 @@ class SizeCheck {
     }
     if (axis != dims.size()) refuse();
   }
-  /// Whether a size is that of its letter, which the first one determines.
+  /// Whether a size is that of its letter. The first size that has a letter determines it.
   bool fits(std::string_view token, std::int64_t size) {
     const std::int64_t factor = factor_of(token);
     const auto [known, is_new] = sizes_.try_emplace(token.back(), size / factor);

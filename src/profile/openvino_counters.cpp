@@ -42,14 +42,15 @@ class Counters {
   /// Adds a layer to the last pass. `time` gives its time; both throw Unreadable for a layer that cannot be read.
   template <class Time>
   void add(const Counter& counter, std::uint64_t position, Time&& time) {
-    Row& row = passes_.back().rows.emplace_back(Row{.name = listed_.find_or_add(counter.name + '\0' + counter.op).id});
+    Row& row =
+        passes_.back().rows.emplace_back(Row{.name = all_names_.find_or_add(counter.name + '\0' + counter.op).id});
     std::string_view status = counter.status;
     if (status.starts_with("Status.")) status.remove_prefix(7);
     if (status == "NOT_RUN" || status == "OPTIMIZED_OUT") return;
     if (status != "EXECUTED")
       throw Unreadable("status '" + std::string(status) + "', expected EXECUTED, OPTIMIZED_OUT or NOT_RUN");
     const Seconds taken = time();
-    const auto [what, is_new] = names_.find_or_add(counter.name + '\0' + counter.op);
+    const auto [what, is_new] = executed_names_.find_or_add(counter.name + '\0' + counter.op);
     if (is_new) {
       auto& record = descriptions_.emplace_back();
       record.name = counter.name;
@@ -125,8 +126,8 @@ class Counters {
 
  private:
   struct Row {
-    std::uint32_t name = 0;               // a number in listed_, or unreadable_id
-    std::optional<std::uint32_t> what{};  // a number in names_; empty if the layer was not executed
+    std::uint32_t name = 0;               // a number in all_names_, or unreadable_id
+    std::optional<std::uint32_t> what{};  // a number in executed_names_; empty if the layer was not executed
     Seconds time{};
   };
   struct Pass {
@@ -166,9 +167,9 @@ class Counters {
   Source& source_;
   const ProfileOptions& options_;
   EngineProfile made_{.engine = "openvino"};
-  Names names_{};                              // of executed layers
-  Names listed_{};                             // of all layers
-  std::vector<ProfileRecord> descriptions_{};  // by the number in names_
+  Names executed_names_{};
+  Names all_names_{};
+  std::vector<ProfileRecord> descriptions_{};  // by the number in executed_names_
   std::vector<Pass> passes_{};
 };
 

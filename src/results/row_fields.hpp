@@ -19,7 +19,7 @@ constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
 /// One element of `benchmarks`, with the fields that are understood.
 struct RowFields {
   std::string_view name{}, run_type = "iteration", time_unit = "ns", error_message = "failed";
-  std::string_view run_name{}, aggregate_name{};  // of an aggregate: the benchmark, and `median` or `cv`
+  std::string_view run_name{}, aggregate_name{};  // an aggregate's benchmark, and `median` or `cv`
   bool failed = false;
   std::optional<RowStatus> status{};  ///< empty in older files
   double real_time = not_given;

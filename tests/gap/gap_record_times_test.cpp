@@ -318,7 +318,7 @@ TEST_CASE("where the time of a pass is the sum of its records, quiet passes coun
   CHECK(ten.records[0].time.value == Approx(140 * us));
   for (const GapPart& part : ten.parts)
     if (part.uncertainty) CHECK(part.uncertainty->value == Approx(0).margin(1e-12));
-  // Of five quiet passes and five slow ones, all count: the median of each record is 2 times its quiet time.
+  // Five quiet and five slow passes: all ten count. The median of each record is twice its quiet time.
   const Gap five = gap_of(alternating(10, 3));
   CHECK(five.latency->value == Approx(390 * us));
   CHECK(five.quiet_passes == 10);

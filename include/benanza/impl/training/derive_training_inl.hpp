@@ -218,8 +218,8 @@ class TrainingBuilder {
 
   /// One call for all parameters of a type, as in modern optimizers: weights, gradients and states are read, weights
   /// and states are written. Each result has the name of the tensor that it replaces, followed by `/updated`.
-  /// Plain SGD leaves rows of a table unchanged that were not looked up: each table has a call of its own, which may
-  /// leave them out.
+  /// Plain SGD does not change rows of a table that were not looked up. Therefore each table has a call of its own,
+  /// which may leave these rows out.
   void add_update(training::GradientBuilder& at) {
     Graph& graph = result_.graph;
     at.enter("optimizer");
