@@ -135,7 +135,8 @@ Counted count(const Graph& graph, const Setting& setting, const Workspaces& work
 
 /// Bytes at the peak, without workspaces.
 double peak_of(Graph graph, const Setting& setting) {
-  const MemoryOptions options = options_of(setting, {});
+  MemoryOptions options = options_of(setting, {});
+  options.lists = false;
   if (!setting.training) return make_memory_profile(graph, options).peak_bytes();
   return make_memory_profile(derive_training(std::move(graph), *setting.training), options).peak_bytes();
 }

@@ -83,22 +83,31 @@ class MemoryProfiler {
   [[nodiscard]] std::size_t end() const { return std::max<std::size_t>(graph_->nodes.size(), 1) - 1; }
 
   void find_layers() {
-    result_.steps.reserve(graph_->nodes.size());
+    result_.steps.resize(graph_->nodes.size());
+    for (std::size_t i = 0; i < graph_->nodes.size(); ++i) result_.steps[i].phase = iteration_->phases[i];
+    if (!options_->lists) return;
     layer_bytes_.resize(graph_->nodes.size());
     layer_of_.reserve(graph_->nodes.size());
     result_.blocks.reserve(graph_->values.size());
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       const Node& node = graph_->nodes[i];
-      result_.steps.push_back({.node = node.name, .phase = iteration_->phases[i]});
-      if (iteration_->phases[i] > Phase::loss) continue;
-      layer_of_.emplace(node.name, i);
+      result_.steps[i].node = node.name;
+      if (iteration_->phases[i] <= Phase::loss) layer_of_.emplace(node.name, i);
     }
   }
 
   void add(MemoryBlock block) {
     if (block.bytes <= 0) return;
+    const auto category = static_cast<std::size_t>(block.category);
+    if (result_.steps.empty()) {
+      result_.totals[category] += block.bytes;  // a graph without nodes also has a time at which its blocks live
+    } else {
+      result_.steps[block.first].bytes[category] += block.bytes;
+      if (block.last < end()) result_.steps[block.last + 1].bytes[category] -= block.bytes;
+    }
+    if (!options_->lists) return;
     if (const auto found = layer_of_.find(block.layer); found != layer_of_.end() && block.category != temporaries)
-      layer_bytes_[found->second][static_cast<std::size_t>(block.category)] += block.bytes;
+      layer_bytes_[found->second][category] += block.bytes;
     result_.blocks.push_back(std::move(block));
   }
 
@@ -244,10 +253,12 @@ class MemoryProfiler {
 
   /// What the passes of a body free before its end: the results of a body are those of its node.
   void add_bodies() {
+    MemoryOptions within = *options_;
+    within.lists = false;
     for (std::size_t i = 0; i < graph_->nodes.size(); ++i) {
       double most = 0;
       for (const Body& body : graph_->nodes[i].bodies)
-        for (const MemoryStep& step : make_memory_profile(body.graph, *options_).steps)
+        for (const MemoryStep& step : make_memory_profile(body.graph, within).steps)
           most = std::max(most, step.bytes[static_cast<std::size_t>(temporaries)] +
                                     step.bytes[static_cast<std::size_t>(workspace)]);
       add({graph_->nodes[i].name, graph_->nodes[i].name, temporaries, most, i, i});
@@ -266,21 +277,14 @@ class MemoryProfiler {
   }
 
   void add_up() {
-    std::vector<MemoryBytes> changes(end() + 2);  // a graph without nodes also has a time at which its blocks live
-    for (const MemoryBlock& block : result_.blocks) {
-      const auto category = static_cast<std::size_t>(block.category);
-      changes[block.first][category] += block.bytes;
-      changes[block.last + 1][category] -= block.bytes;
-    }
     MemoryBytes now{};
-    for (std::size_t i = 0; i <= end(); ++i) {
+    for (std::size_t i = 0; i < result_.steps.size(); ++i) {
+      MemoryBytes& step = result_.steps[i].bytes;
       for (std::size_t c = 0; c < memory_categories; ++c) {
-        now[c] += changes[i][c];
+        step[c] = now[c] += step[c];
         result_.totals[c] = std::max(result_.totals[c], now[c]);
       }
-      if (result_.steps.empty()) break;
-      result_.steps[i].bytes = now;
-      if (total(now) > total(result_.steps[result_.peak].bytes)) result_.peak = i;
+      if (total(step) > total(result_.steps[result_.peak].bytes)) result_.peak = i;
     }
   }
 
