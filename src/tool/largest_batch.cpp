@@ -41,11 +41,11 @@ std::optional<std::int64_t> largest_batch(double capacity, const PeakAt& known,
   try {
     PeakAt fits = known.bytes <= capacity && known.batch < most / 2 ? known : at(1);
     if (fits.bytes > capacity) return 0;
-    // What depends on the batch grows no faster than the batch.
-    const bool all_fit =
-        known.fixed + (fits.bytes - known.fixed) / static_cast<double>(fits.batch) * static_cast<double>(most) <=
-        capacity;
-    const PeakAt other = known.bytes > capacity ? known : at(all_fit ? most - 1 : 2 * fits.batch);
+    // What depends on the batch grows no faster than the batch, and most often as fast.
+    const double per_batch = (fits.bytes - known.fixed) / static_cast<double>(fits.batch);
+    const double in_proportion = per_batch > 0 ? (capacity - known.fixed) / per_batch : static_cast<double>(most);
+    const auto estimate = static_cast<std::int64_t>(std::min(in_proportion, static_cast<double>(most - 1)));
+    const PeakAt other = known.bytes > capacity ? known : at(std::max(estimate, fits.batch + 1));
     const double slope = (other.bytes - fits.bytes) / static_cast<double>(other.batch - fits.batch);
     if (slope <= 0) return std::nullopt;
     if (other.bytes <= capacity) fits = other;
