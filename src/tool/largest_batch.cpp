@@ -2,6 +2,7 @@
 #include "largest_batch.hpp"
 
 #include <benanza/error.hpp>
+#include <benanza/report/memory_report.hpp>
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ double parse_bytes(const std::string& option, const std::string& text) {
 
 std::optional<std::int64_t> largest_batch(double capacity, const PeakAt& known,
                                           const std::function<double(std::int64_t)>& peak) {
-  constexpr std::int64_t most = std::int64_t{1} << 24;
+  constexpr std::int64_t most = most_batch + 1;
   const auto at = [&](std::int64_t batch) {
     return PeakAt{.batch = batch, .bytes = batch == known.batch ? known.bytes : peak(batch)};
   };

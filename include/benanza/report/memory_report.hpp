@@ -14,6 +14,9 @@
 
 namespace benanza {
 
+/// The largest batch that is tried.
+inline constexpr std::int64_t most_batch = (std::int64_t{1} << 24) - 1;
+
 /// The same iteration under other options.
 struct MemoryWhatIf {
   std::string options{};  ///< as they would be typed
@@ -31,7 +34,7 @@ struct MemoryReport {
     std::int64_t parameters = 0;
     std::vector<std::string> warnings{};          ///< of the import: what may be no parameter, what the file leaves out
     double macs = 0;                              ///< multiply-adds of convolutions and products
-    std::optional<std::int64_t> largest_batch{};  ///< that fits the capacity; 0: not even one input does
+    std::optional<std::int64_t> largest_batch{};  ///< that fits the capacity, at most `most_batch`; 0: not even 1 does
     std::vector<MemoryWhatIf> what_ifs{};
     /// The fused library bound if results hold all of its layers, or the roofline of a declared machine.
     std::optional<Seconds> latency{};

@@ -35,7 +35,8 @@ double share_of(double part, double whole) { return whole > 0 ? 100 * part / who
 
 std::string batch_text(const std::optional<std::int64_t>& batch) {
   if (!batch) return "unknown";
-  return *batch == 0 ? "none" : fmt::format("{}", *batch);
+  if (*batch == 0) return "none";
+  return fmt::format("{}{}", *batch == most_batch ? ">= " : "", *batch);
 }
 
 void head(std::ostream& out, const MemoryReport::Model& model) {
