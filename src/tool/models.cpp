@@ -49,13 +49,39 @@ class Grouped {
 
 }  // namespace
 
+std::vector<std::string> model_names(const std::vector<std::filesystem::path>& files) {
+  std::vector<std::vector<std::string>> parts;  // of each file, stem first
+  for (const auto& file : files) {
+    const std::filesystem::path path = file.lexically_normal();
+    std::vector<std::string>& each = parts.emplace_back(1, path.stem().string());
+    for (const auto& folder : path.relative_path().parent_path()) each.insert(each.begin() + 1, folder.string());
+  }
+  const auto in_common = [](const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    const auto differs = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+    return static_cast<std::size_t>(differs - a.begin());
+  };
+  std::vector<std::string> names;
+  for (const auto& own : parts) {
+    std::size_t most = 0;
+    for (const auto& other : parts)
+      if (other != own) most = std::max(most, in_common(own, other));
+    std::string& name = names.emplace_back(own.front());
+    for (std::size_t i = 1; i <= most && i < own.size(); ++i) name.insert(0, own[i] + "/");
+  }
+  return names;
+}
+
 std::vector<ModelAt> wanted_models(const ModelOptions& options) {
   std::vector<ModelAt> result;
   const std::vector<ImportOptions> points = options.import_options();
   const auto shapes = options.shapes.empty() ? nullptr : std::make_shared<const ShapesFile>(options.shapes);
-  for (const auto& file : options.files())
+  const auto files = options.files();
+  const std::vector<std::string> names = model_names(files);
+  for (std::size_t i = 0; i < files.size(); ++i)
     for (const auto& point : points) {
-      ModelAt& model = result.emplace_back(ModelAt{file, point, options.what_if(), options.training.options(), shapes});
+      const auto& file = files[i];
+      ModelAt& model = result.emplace_back(
+          ModelAt{file, point, options.what_if(), options.training.options(), shapes, names[i]});
       if (shapes) model.point.defaults = shapes->defaults(file);
       model.point.arrays = options.input_arrays;
     }
@@ -71,6 +97,7 @@ Graph load_graph(const ModelAt& model, std::optional<OnnxFile>& file, bool again
   const Watchdog watchdog(model.file, Watchdog::Task::read);
   if (!file) file.emplace(model.file, model.point.executable);
   Graph graph = file->graph(model.point, again);
+  graph.name = model.name;
   if (model.shapes) model.shapes->check_names(model.file, graph);
   if (model.what_if) graph = retype(std::move(graph), *model.what_if);
   if (!model.training) return graph;

@@ -28,7 +28,10 @@ struct ModelAt {
   std::optional<DataType> what_if{};
   std::optional<TrainingOptions> training{};
   std::shared_ptr<const ShapesFile> shapes{};  ///< the source of the defaults in `point`; may be null
+  std::string name{};                          ///< how reports call it
 };
+/// The stems of the files, with as many folders in front as tell files of one stem apart: `bert/model`, `gpt2/model`.
+[[nodiscard]] std::vector<std::string> model_names(const std::vector<std::filesystem::path>& files);
 [[nodiscard]] std::vector<ModelAt> wanted_models(const ModelOptions& options);
 [[nodiscard]] Graph load_graph(const ModelAt& model);
 /// The same for a file that may be open. If it is not, opens it.

@@ -75,9 +75,8 @@ void add_latencies(const std::vector<EngineLatency>& rows, const Names& models, 
 }
 
 Names names_of(const std::vector<std::filesystem::path>& files) {
-  Names names;
-  for (const auto& file : files) names.insert(file.stem().string());
-  return names;
+  const std::vector<std::string> all = model_names(files);
+  return {all.begin(), all.end()};
 }
 
 /// The paper's count of layers, with the times of the first table or database that has them.
