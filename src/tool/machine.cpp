@@ -42,7 +42,8 @@ int run(const MachineCommand& options) {
     worker.emplace(std::move(command), isolation::WorkerOptions{.warn = terminal::warn});
   const auto all = plan::all_backends();
   const isolation::Surroundings found = worker ? worker->surroundings(named) : isolation::surroundings_of(all, named);
-  for (const auto& text : found.warnings) terminal::warn(text);
+  if (!options.output.quiet)
+    for (const auto& text : found.warnings) terminal::warn(text);
   MachineReport report{.machine = found.machine};
   std::vector<BackendVersion> versions;
   for (const auto& backend : found.all) {
@@ -72,6 +73,7 @@ int run(const MachineCommand& options) {
     report.warnings = measure::watch_conditions(Seconds{0.3});
   }
   report.ceilings = highest(database);
+  if (options.output.quiet && options.output.json.empty()) report.warnings.clear();
   emit(report, options.output);
   return done;
 }

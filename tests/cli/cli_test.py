@@ -1409,6 +1409,7 @@ class Cli(unittest.TestCase):
             self.assertTrue(backend["needs"])
             self.assertRegex(table, rf"\n  {backend['name']} +not available: not in this build; needs {re.escape(backend['needs'])}\n")
         self.assertEqual(sorted(database.iterdir()), files, "known ceilings were measured again")
+        self.assertNotIn("warning", run("machine", "--database", database, "--quiet").stdout)
 
     def test_the_environment_of_openmp_changes_nothing_and_a_real_restriction_is_named(self):
         database = self.at / "openmp"

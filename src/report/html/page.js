@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page put together: head, sweeps, overview, a section for each model, and how it was measured.
 
+/// What a headline's time is made of.
+function headlineText(model) {
+  const main = model.headline, floors = (model.floor_share || {})[main] || 0;
+  if (floors >= 1) return "No layer has a measured call; the floors of all layers, fused, take ";
+  const caches = main.endsWith("_resident") ? ", weights as the caches hold them" : "";
+  return `The best library calls, fused${caches}, ${floors > 0 ? "and the floors of layers without one " : ""}take `;
+}
+
 function modelHead(model) {
   const b = model.bounds_ms, main = model.headline;
   return el("div", { class: "lead" },
     data.machine.declared ? el("p", { class: "answer" }, "According to the figures declared for this machine, no engine can take less than ", el("b", { "data-bound": main }, timeText(b[main])), ".") :
-    el("p", { class: "answer" }, `The best library calls, fused${main.endsWith("_resident") ? ", weights as the caches hold them" : ""}, take `, el("b", { "data-bound": main }, timeText(b[main])),
+    el("p", { class: "answer" }, headlineText(model), el("b", { "data-bound": main }, timeText(b[main])),
       model.uncertainty[main] !== undefined && el("span", { class: "soft" }, ` ± ${percent(model.uncertainty[main])}`),
       b.model_floor > 0 && ["; no engine can take less than ", el("b", { "data-bound": "model_floor" }, timeText(b.model_floor))], "."),
     el("p", { class: "note" }, `${sizesText(model)}, ${model.type}${data.machine.declared ? "" : `, ${plural(model.threads, "thread")}`} · ${plural(model.layers, "layer")}, ${model.unique_layers} unique, ${model.groups} groups when fused · ${scaled(model.macs, "MAC")} · ${scaled(model.weight_bytes, "B")} of weights`),
