@@ -147,6 +147,7 @@ Json row_json(const LayerRow& row) {
               {"count", row.count},
               {"nodes", row.nodes},
               {"status", enum_names(row.status)[static_cast<std::size_t>(row.status)]}};
+  if (row.not_taken > 0) result["not_taken"] = row.not_taken;
   if (row.chosen) {
     result["backend"] = row.chosen->backend;
     result["algorithm"] = row.chosen->algorithm;

@@ -63,12 +63,12 @@ struct Column {
   const char* name;
   bool is_text;
 };
-constexpr Column columns[] = {{"form", false},     {"words", true},      {"signature", true}, {"count", false},
-                              {"status", false},   {"backend", true},    {"algorithm", true}, {"cache", false},
-                              {"p10_ms", false},   {"median_ms", false}, {"cv", false},       {"samples", false},
-                              {"flags", false},    {"floor_ms", false},  {"flops", false},    {"bytes", false},
-                              {"critical", false}, {"reason", true},     {"cold_ms", false},  {"cold_algorithm", true},
-                              {"untried", false},  {"candidates", false}};
+constexpr Column columns[] = {{"form", false},     {"words", true},      {"signature", true},  {"count", false},
+                              {"status", false},   {"backend", true},    {"algorithm", true},  {"cache", false},
+                              {"p10_ms", false},   {"median_ms", false}, {"cv", false},        {"samples", false},
+                              {"flags", false},    {"floor_ms", false},  {"flops", false},     {"bytes", false},
+                              {"critical", false}, {"reason", true},     {"cold_ms", false},   {"cold_algorithm", true},
+                              {"untried", false},  {"not_taken", false}, {"candidates", false}};
 
 /// For each kernel, its name, a line for its geometry, and a line for its counters.
 Json kernel_lines(const std::vector<KernelLaunch>& kernels, Texts& texts) {
@@ -116,6 +116,7 @@ Json row_json(const LayerRow& row, Texts& texts) {
           row.cold ? six_ms(row.cold->times->p10) : Json(nullptr),
           row.cold ? Json(texts(row.cold->backend + " " + row.cold->algorithm)) : Json(nullptr),
           row.untried,
+          row.not_taken,
           candidates_json(row.candidates, texts)};
 }
 

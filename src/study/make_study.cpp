@@ -199,7 +199,7 @@ std::vector<StudyMean> means_of(const std::vector<StudyRow>& rows) {
 }
 
 std::string latency_text(const StudyRow& row) {
-  return detail::milliseconds_text(*row.latency) + (row.file.empty() ? "" : " (" + row.file + ")");
+  return detail::duration_text(*row.latency) + (row.file.empty() ? "" : " (" + row.file + ")");
 }
 
 /// Notes that means leave out all but the first of several latencies of a framework.

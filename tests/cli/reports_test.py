@@ -144,6 +144,33 @@ class Reports(unittest.TestCase):
             self.assertEqual({len(row) for row in table}, {len(table[0])})
         return tables, text
 
+    def test_the_longer_branch_of_an_if_has_no_share_of_the_bound(self):
+        model = EXAMPLES / "models/hard/if_two_branches.onnx"
+        command = ["bound", model, "--machine", EXAMPLES / "machines/t4.json"]
+        one = json.loads(self.run_program(*command, "--json", "-").stdout)["models"][0]
+        rows = {row["nodes"][0].split("/")[-1]: row for row in one["rows"] if row["form"] == "fused"}
+        # One branch multiplies by 256 x 256, the other by 256 x 1024.
+        taken = [row for row in rows.values() if "not_taken" not in row]
+        self.assertEqual(len(rows), 2)
+        self.assertEqual([row["signature"].count("1024") for row in taken], [0])
+        table = self.run_program(*command).stdout
+        self.assertRegex(table, r"\n  100\.0 % +\S+ us +x1 +100 % +MatMul 8x256 \* 256x256")
+        self.assertRegex(table, r"\n +0\.0 % +0 ms +x1 +100 % +MatMul 8x256 \* 256x1024")
+        self.assertIn("1 of 2 layers: in the longer branch of an If", table)
+        self.assertRegex(table, r"then_branch \S+ us \(in the bound\), else_branch \S+ us\n")
+
+    def test_models_of_one_file_name_have_their_folders_in_front(self):
+        for folder, model in (("bert", MNIST), ("gpt2", EXAMPLES / "models/hard/if_two_branches.onnx")):
+            (self.at / folder).mkdir()
+            shutil.copy(model, self.at / folder / "model.onnx")
+        both = ["bert/model.onnx", "gpt2/model.onnx"]
+        self.assertEqual([model["model"] for model in json.loads(self.run_program("layers", *both, "--json", "-").stdout)["models"]], ["bert/model", "gpt2/model"])
+        self.assertEqual([model["model"] for model in json.loads(self.run_program("layers", both[0], MNIST, "--json", "-").stdout)["models"]], ["model", "MNIST"])
+
+    def test_the_largest_batch_that_is_tried_is_marked(self):
+        self.assertIn("1e15B): >= 16777215\n", self.run_program("memory", MNIST, "--capacity", "1e15B").stdout)
+        self.assertRegex(self.run_program("memory", MNIST, "--capacity", "1GB").stdout, r"1GB\): [1-9]\d*\n")
+
     def test_markdown_has_the_figures_of_the_table(self):
         (ladder, layers), text = self.markdown("analyze", MNIST, "--results", RESULTS)
         self.assertTrue(text.startswith("### MNIST\n\nbatch 1, f32, 1 thread, A machine with invented figures\n"), text)

@@ -82,6 +82,7 @@ struct LayerRow {
   std::string signature{};  ///< canonical text of the layer's signature; `parse_layer` reads it
   Form form = Form::single;
   std::int64_t count = 0;            ///< occurrences, times the passes of enclosing loops
+  std::int64_t not_taken = 0;        ///< of these, those in branches of an If that the bound does not take
   std::vector<std::string> nodes{};  ///< the first node of each occurrence
   Status status = Status::missing;
   std::string reason{};                   ///< why it is modelled or missing
@@ -98,7 +99,8 @@ struct LayerRow {
   std::optional<WeightBytes> weights{};  ///< if the file stores its weights compressed; not for modelled layers
   std::optional<LookupBytes> lookup{};   ///< if it is a Gather of several rows
   bool critical = false;                 ///< on the critical path of the form's parallel rung
-  [[nodiscard]] Seconds total() const { return p10 * static_cast<double>(count); }
+  /// Time in the bound.
+  [[nodiscard]] Seconds total() const { return p10 * static_cast<double>(count - not_taken); }
   /// Whether its times are those of direct algorithms.
   [[nodiscard]] bool is_direct() const {
     return chosen && !chosen->saves_multiplications && !(bounding && bounding->saves_multiplications);

@@ -313,6 +313,11 @@ void rows(std::ostream& out, const Analysis& a, const TableOptions& options) {
       std::count_if(fused.begin(), fused.end(), [&](const LayerRow* row) { return is_disagreeing(*row); });
   if (disagreeing > 0)
     out << fmt::format("  ! {} of {} layers: no two methods of timing agree\n", disagreeing, fused.size());
+  const auto not_taken =
+      std::count_if(fused.begin(), fused.end(), [](const LayerRow* row) { return row->not_taken > 0; });
+  if (not_taken > 0)
+    out << fmt::format("  {} of {} layers: in the longer branch of an If; the bound takes the shorter\n", not_taken,
+                       fused.size());
   reading_lines(out, fused);
   if (!a.bound_rows.empty())
     out << "  in some groups the bound uses other calls, as it excludes launches: bound_rows in --json\n";

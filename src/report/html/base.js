@@ -64,7 +64,7 @@ function rowsOf(model) {
     row.contended = Boolean(row.flags & 2);
     row.saves = Boolean(row.flags & 4);
     row.disagreeing = Boolean(row.flags & 8);
-    row.total = row.p10_ms * row.count;
+    row.total = row.p10_ms * (row.count - row.not_taken);
     row.kind = row.signature.split("/")[0];
     row.roof = row.floor_ms > 0 && row.p10_ms > 0 ? row.floor_ms / row.p10_ms : null;
     return row;

@@ -16,7 +16,7 @@ function planText(row) {
   return row.backend === null ? row.status : `${row.backend} ${row.algorithm.split(",")[0]}`;
 }
 function marks(row) {
-  return [row.critical && "critical path", row.noisy && "noisy", row.contended && "contended", row.disagreeing && "no two methods of timing agree", row.saves && "saves multiplications",
+  return [row.not_taken === row.count && row.count > 0 && "not in the bound", row.critical && "critical path", row.noisy && "noisy", row.contended && "contended", row.disagreeing && "no two methods of timing agree", row.saves && "saves multiplications",
     row.status !== "measured" && row.backend !== null && row.status].filter(Boolean);
 }
 
@@ -39,6 +39,7 @@ function rowFacts(row) {
   if (row.cold_ms !== null) facts.push(["weights from memory", `${timeText(row.cold_ms)}: ${row.cold_algorithm}`]);
   facts.push(["roofline", `${timeText(row.floor_ms)} a call`],
     ["work", `${scaled(row.flops, "FLOP")}, ${scaled(row.bytes, "B")}` + (row.flops > 0 ? `, ${digits(row.flops / row.bytes)} FLOP/B` : "")]);
+  if (row.not_taken > 0) facts.push(["not in the bound", `${row.not_taken} of ${row.count}: in a branch of an If that takes longer`]);
   if (row.untried > 0) facts.push(["not tried", `${plural(row.untried, "plan")}: the budget ended; one may be faster`]);
   if (row.candidates.length) facts.push([plural(row.candidates.length, "plan"), candidatesList(row)]);
   const shown = row.nodes.slice(0, 60);

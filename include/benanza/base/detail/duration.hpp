@@ -37,12 +37,13 @@ namespace benanza::detail {
   return {number * scale};
 }
 
-/// In milliseconds with three significant digits: `0.0734 ms`.
-[[nodiscard]] inline std::string milliseconds_text(Seconds time) {
+/// With three significant digits, in milliseconds, or in microseconds below 0.1 ms: `0.734 ms`, `73.4 us`.
+[[nodiscard]] inline std::string duration_text(Seconds time) {
+  const bool in_milliseconds = time.value == 0 || time.value >= 1e-4;
   std::array<char, 32> digits{};
-  const auto [end, error] =
-      std::to_chars(digits.data(), digits.data() + digits.size(), time.value * 1e3, std::chars_format::general, 3);
-  return std::string(digits.data(), end) + " ms";
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                          time.value * (in_milliseconds ? 1e3 : 1e6), std::chars_format::general, 3);
+  return std::string(digits.data(), end) + (in_milliseconds ? " ms" : " us");
 }
 
 }  // namespace benanza::detail

@@ -5,6 +5,7 @@
 
 #include <benanza/base/detail/saturated.hpp>
 #include <benanza/bounds/analysis.hpp>
+#include <benanza/bounds/detail/branches.hpp>
 #include <benanza/bounds/detail/partition.hpp>
 #include <benanza/bounds/detail/row_times.hpp>
 #include <benanza/bounds/layer_floor.hpp>
@@ -76,12 +77,24 @@ namespace benanza::detail {
   return LookupBytes{.certain = gather->certain_bytes(), .expected = gather->expected_bytes()};
 }
 
+/// The branches of If nodes that a bound takes: those with the least sum of times.
+[[nodiscard]] inline ResolvedChoices taken_branches(const LayerGraph& graph, const FormPlan& plan) {
+  std::vector<double> amounts;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    Seconds sum{};
+    for (const auto& part : plan.parts[i]) sum += part.time(Figure::bound);
+    amounts.push_back(sum.value * static_cast<double>(graph.layers[i].repeat));
+  }
+  return resolve(graph, amounts);
+}
+
 /// The rows of one form: unique layers with the plans that are expected to be fastest, and the rows that bound them.
 /// Members of `graph` are occurrences of `single`.
 inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph& single, const FormPlan& plan,
                                        const RowTimes& times, const Ceilings& ceilings, const CriticalPath& path) {
   std::vector<LayerRow> rows;
   std::unordered_map<std::string_view, std::size_t> row_of;  // by signature
+  const ResolvedChoices taken = taken_branches(graph, plan);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Occurrence& at = graph.layers[i];
     for (const auto& part : plan.parts[i]) {
@@ -112,6 +125,7 @@ inline std::vector<LayerRow> make_rows(const LayerGraph& graph, const LayerGraph
       const auto weights = part.status == Status::modelled ? std::nullopt : stored_weights(single, at, part);
       if (weights && (!row.weights || weights->stored < row.weights->stored)) row.weights = weights;
       add_saturated(row.count, at.repeat);
+      if (!runs(at, taken)) add_saturated(row.not_taken, at.repeat);
       if (part.node < at.nodes.size()) row.nodes.push_back(at.nodes[part.node]);
       row.critical = row.critical || path.on_path[i];
     }

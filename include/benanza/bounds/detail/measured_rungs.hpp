@@ -74,8 +74,8 @@ Rung rung_of_rounds(const SampleTable& table, const RowTimes& times, const Sum& 
   const Seconds summed = sum(table.p10, Figure::bound), quiet = sum(table.quiet, Figure::bound);
   if (summed > quiet * (1 + default_tolerance) &&
       summed * (1 - rung.uncertainty) > sum(table.quiet_at_most, Figure::bound))
-    rung.doubt = "all layers took " + milliseconds_text(summed) + " when they were timed together, and " +
-                 milliseconds_text(quiet) + " in the quietest session of each";
+    rung.doubt = "all layers took " + duration_text(summed) + " when they were timed together, and " +
+                 duration_text(quiet) + " in the quietest session of each";
   return rung;
 }
 

@@ -30,19 +30,13 @@ namespace detail {
 
 /// For each If, the times of its branches in the `library` rung, the cheapest of which is in the bound.
 inline std::vector<std::string> choices(const LayerGraph& graph, const FormPlan& plan) {
-  std::vector<double> amounts;
-  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    Seconds sum{};
-    for (const auto& part : plan.parts[i]) sum += part.time(Figure::bound);
-    amounts.push_back(sum.value * static_cast<double>(graph.layers[i].repeat));
-  }
-  const ResolvedChoices resolved = resolve(graph, amounts);
+  const ResolvedChoices resolved = taken_branches(graph, plan);
   std::vector<std::string> result;
   for (std::size_t c = 0; c < graph.choices.size(); ++c) {
     const Choice& choice = graph.choices[c];
     std::string text = "'" + choice.node + "' (If):";
     for (std::size_t b = 0; b < choice.labels.size(); ++b) {
-      text += (b ? ", " : " ") + choice.labels[b] + " " + milliseconds_text({resolved.totals[c][b]});
+      text += (b ? ", " : " ") + choice.labels[b] + " " + duration_text({resolved.totals[c][b]});
       if (b == resolved.taken[c]) text += " (in the bound)";
     }
     result.push_back(text);
