@@ -80,8 +80,8 @@ std::vector<ModelAt> wanted_models(const ModelOptions& options) {
   for (std::size_t i = 0; i < files.size(); ++i)
     for (const auto& point : points) {
       const auto& file = files[i];
-      ModelAt& model = result.emplace_back(
-          ModelAt{file, point, options.what_if(), options.training.options(), shapes, names[i]});
+      ModelAt& model =
+          result.emplace_back(ModelAt{file, point, options.what_if(), options.training.options(), shapes, names[i]});
       if (shapes) model.point.defaults = shapes->defaults(file);
       model.point.arrays = options.input_arrays;
     }
