@@ -42,7 +42,8 @@ struct MultiplyAdd {
   double (*run)(std::int64_t repeats) = nullptr;
 };
 /// The loops for a processor with this instruction set (Machine::isa): f32 and f64 first, then the other types that it
-/// multiplies. With AMX, a type may have two loops, one on vectors and one on tiles.
+/// multiplies. With AMX, a type may have two loops, one on vectors and one on tiles. On x86, 16-bit types for which it
+/// has no instructions have the loop of f32.
 [[nodiscard]] std::vector<MultiplyAdd> multiply_adds(std::string_view isa);
 /// The multiply-adds on AMX's tiles: i8 and bf16.
 [[nodiscard]] std::vector<MultiplyAdd> tile_multiply_adds();

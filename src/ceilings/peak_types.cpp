@@ -3,6 +3,7 @@
 // compute the same product only once.
 #include "peak_kernels.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #if defined(__x86_64__)
@@ -82,6 +83,12 @@ std::vector<MultiplyAdd> multiply_adds(std::string_view isa) {
   if (wide && level >= 3) result.push_back({DataType::f16, "fma:avx512_core_fp16", f16_avx512});
   if (wide && level >= 4)
     for (auto& each : tile_multiply_adds()) result.push_back(std::move(each));
+  // Without instructions for a 16-bit type, nothing multiplies it faster than f32, to which it can be widened.
+  for (const DataType type : {DataType::bf16, DataType::f16}) {
+    const auto is_same = [type](const MultiplyAdd& each) { return each.type == type; };
+    if (std::none_of(result.begin(), result.end(), is_same))
+      result.push_back({type, instruction + ",in=f32", widest.multiply_add});
+  }
 #else
   static_cast<void>(isa);
 #endif
