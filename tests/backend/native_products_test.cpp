@@ -248,6 +248,40 @@ TEST_CASE("Products with weights of 2, 4 and 8 bits agree with the reference", "
   }
 }
 
+TEST_CASE("Products of batches, and of two varying matrices, agree with the reference", "[native]") {
+  check({op::MatMul{.a = {13, 21}, .b = {21, 37}}, op::MatMul{.a = {1, 70}, .b = {70, 5}, .trans_b = true},
+         op::MatMul{.a = {40, 33}, .b = {33, 50}, .trans_a = true, .trans_b = true},
+         op::MatMul{.a = {5, 19, 24}, .b = {5, 24, 19}, .trans_b = true},
+         op::MatMul{.a = {2, 3, 17, 9}, .b = {2, 3, 9, 65}, .trans_a = true, .post = {{mul, {1, 1, 1, 1}}, relu}},
+         op::MatMul{.a = {2, 1, 6, 40}, .b = {3, 40, 18}, .post = {{add, {2, 1, 1, 18}}}},
+         op::MatMul{.a = {4, 1, 16}, .b = {4, 16, 33}, .post = {bias, {add, TensorShape{}}}},
+         op::MatMul{.a = {3, 8, 16}, .b = {3, 16, 30}, .b_constant = true, .post = {{add, {8, 1}}}}});
+}
+
+TEST_CASE("Products and convolutions of 16-bit floats run in f32", "[native]") {
+  for (const auto type : {DataType::f16, DataType::bf16})
+    check(
+        {op::MatMul{.type = type, .a = {37, 70}, .b = {70, 51}, .b_constant = true, .post = {bias, gelu}},
+         op::MatMul{.type = type, .a = {1, 300}, .b = {300, 129}, .b_constant = true, .post = {{add, TensorShape{}}}},
+         op::MatMul{.type = type, .a = {5, 19, 24}, .b = {5, 24, 19}, .trans_b = true},
+         op::MatMul{.type = type, .a = {7, 64}, .b = {64, 40}, .b_constant = true, .b_type = DataType::u4},
+         op::Conv{.type = type, .x = {1, 16, 14, 15}, .w = {24, 16, 3, 3}, .pads = {1, 1, 1, 1}, .post = {bias, relu}},
+         op::Conv{.type = type,
+                  .x = {1, 16, 9, 9},
+                  .w = {16, 16, 1, 1},
+                  .strides = {2, 2},
+                  .post = {bias, {add, TensorShape{}}, relu}},
+         op::Conv{.type = type, .x = {1, 21, 13, 17}, .w = {21, 1, 5, 3}, .pads = {2, 0, 1, 2}, .group = 21},
+         op::Conv{.type = type, .x = {2, 3, 20, 21}, .w = {8, 3, 7, 7}, .pads = {3, 3, 3, 3}, .strides = {2, 2}},
+         op::ConvTranspose{
+             .type = type, .x = {1, 8, 9, 9}, .w = {8, 8, 4, 4}, .pads = {1, 1, 1, 1}, .strides = {2, 2}}});
+  // Plans that save multiplications say so.
+  const op::Conv conv{.type = DataType::f16, .x = {1, 64, 14, 14}, .w = {64, 64, 3, 3}, .pads = {1, 1, 1, 1}};
+  const auto all = native::backend(native::widest_isa())->plans(conv, 1);
+  for (const auto& plan : std::get<Plans>(all))
+    CHECK(plan->saves_multiplications() == plan->algorithm().starts_with("widened:winograd"));
+}
+
 TEST_CASE("Products and convolutions without a native kernel are refused with a reason", "[native]") {
   CHECK(reason(op::Conv{.x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}, native::Isa::baseline) ==
         "no Conv without AVX2 in backend native");
@@ -259,8 +293,8 @@ TEST_CASE("Products and convolutions without a native kernel are refused with a 
         "no Conv with weights that are computed in backend native");
   CHECK(reason(op::Conv{.x = {1, 66, 9, 9}, .w = {66, 33, 3, 3}, .group = 2}) ==
         "no tile of backend native suits a Conv with groups of 33 channels");
-  CHECK(reason(op::ConvTranspose{.type = DataType::f16, .x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}) ==
-        "no f16 ConvTranspose in backend native");
+  CHECK(reason(op::ConvTranspose{.type = DataType::f64, .x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}) ==
+        "no f64 ConvTranspose in backend native");
   CHECK(reason(op::ConvTranspose{.x = {1, 8, 9, 9}, .w = {8, 8, 3, 3}}, native::Isa::baseline) ==
         "no ConvTranspose without AVX2 in backend native");
   CHECK(reason(op::ConvTranspose{.x = {1, 8, 9, 9, 9}, .w = {8, 8, 3, 3, 3}}) ==
@@ -272,11 +306,7 @@ TEST_CASE("Products and convolutions without a native kernel are refused with a 
   CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .b_constant = true, .b_type = DataType::i4}) ==
         "no f32 MatMul in backend native");
   CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .b_type = DataType::u4}) ==
-        "no MatMul but of rows with one matrix of weights in backend native");
-  CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}}) ==
-        "no MatMul but of rows with one matrix of weights in backend native");
-  CHECK(reason(op::MatMul{.a = {4, 4}, .b = {4, 4}, .trans_a = true, .b_constant = true}) ==
-        "no MatMul but of rows with one matrix of weights in backend native");
+        "no MatMul of weights of few bits but of rows with one matrix in backend native");
 }
 
 }  // namespace benanza

@@ -55,7 +55,7 @@ class NativeBackend final : public Backend {
 
   [[nodiscard]] std::string_view name() const override { return "native"; }
   /// Increased with every change of a kernel that may affect a time; kernels also change with their compiler.
-  [[nodiscard]] std::string version() const override { return "9," + compiler(); }
+  [[nodiscard]] std::string version() const override { return "10," + compiler(); }
   [[nodiscard]] bool uses_openmp() const override { return on_openmp_; }
   [[nodiscard]] std::shared_ptr<const Backend> on_openmp() const override {
     return OpenmpTeam().exists() ? std::make_shared<NativeBackend>(isa_, true) : nullptr;

@@ -6,6 +6,7 @@
 // thread expands a piece of a panel to floats and multiplies it while it is in the first-level cache; for few rows, the
 // floats stay in registers.
 #include "parts.hpp"
+#include "product_batched.hpp"
 #include "tile_epilogue.hpp"
 
 #include <algorithm>
@@ -210,8 +211,10 @@ Result plans(const op::MatMul& op, const Context& context) {
   if (op.type != DataType::f32 || (op.b_type && !is_narrow(*op.b_type)) || op.y_type)
     return unsupported(op.kind, op.type);
   if (context.kernels.tile[0][0][0] == nullptr) return Unsupported{"no MatMul without AVX2 in backend native"};
-  if (!op.b_constant || op.trans_a || element_count(op.b) != op.k() * op.n())
-    return Unsupported{"no MatMul but of rows with one matrix of weights in backend native"};
+  if (!op.b_constant || op.trans_a || element_count(op.b) != op.k() * op.n()) {
+    if (!op.b_type) return batched_plans(op, context);
+    return Unsupported{"no MatMul of weights of few bits but of rows with one matrix in backend native"};
+  }
   const TensorShape y = op.y();
   TensorShape columns = TensorShape::filled(y.size(), 1);
   columns[y.size() - 1] = op.n();
