@@ -37,12 +37,14 @@ bool takes_any_operands(const Layer& layer) {
             std::type_identity<std::variant<op::ConvTranspose, op::Attention, op::Rotary, op::Recurrent, op::BatchNorm,
                                             op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm,
                                             op::ConvGradient, op::UnaryGradient, op::SoftmaxGradient, op::NormGradient,
-                                            op::PoolGradient, op::GatherGradient, op::RecurrentGradient>>{});
+                                            op::PoolGradient, op::GatherGradient, op::RecurrentGradient,
+                                            op::ChannelNorm, op::Loss, op::Fourier, op::GridSample, op::DeformConv>>{});
         constexpr bool of_any =
-            is(std::type_identity<
-                std::variant<op::Conv, op::MatMul, op::Pool, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce,
-                             op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile, op::Gather,
-                             op::Resize, op::Cast, op::Quantize, op::Dequantize, op::Trilu>>{});
+            is(std::type_identity<std::variant<
+                   op::Conv, op::MatMul, op::Pool, op::Unary, op::Binary, op::Nary, op::Where, op::Reduce,
+                   op::Transpose, op::Concat, op::Split, op::Slice, op::Pad, op::Expand, op::Tile, op::Gather,
+                   op::GatherElements, op::GatherNd, op::ScatterElements, op::ScatterNd, op::TensorScatter, op::Einsum,
+                   op::Cumulative, op::TopK, op::Resize, op::Cast, op::Quantize, op::Dequantize, op::Trilu>>{});
         if constexpr (std::is_same_v<Op, op::Binary>)  // an integer division by zero stops the processor
           if (!is_float(op.type) && (op.fn == ElementwiseFn::div || op.fn == ElementwiseFn::mod)) return false;
         return of_any || (of_floats && is_float(op.type) && bits(op.type) >= 16);

@@ -44,7 +44,7 @@ IndexRanges ranges_of(const Layer& layer, const Operand& operand) {
   const auto limit = static_cast<double>(operand.limit);
   if (is_one_of<op::Gather, op::GatherElements, op::GatherGradient, op::ScatterElements>(layer))
     return [limit](std::int64_t) { return IndexRange{-limit, limit}; };
-  if (is_one_of<op::Loss, op::LossGradient, op::PoolGradient, op::RoiAlign>(layer))
+  if (is_one_of<op::Loss, op::LossGradient, op::PoolGradient, op::RoiAlign, op::TensorScatter>(layer))
     return [limit](std::int64_t) { return IndexRange{0, limit}; };
   return {};
 }

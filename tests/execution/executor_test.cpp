@@ -219,6 +219,42 @@ TEST_CASE("an Einsum of three tensors is computed in pairs") {
                  {{"x", floats({1, 2}, {1, 2})}}, "y") == Values{23});
 }
 
+TEST_CASE("gathers, scatters, scans, selections and transforms run by plans, not by the reference") {
+  // Results are those of the examples in ONNX's specification of the operators, and of NumPy.
+  const auto run = [](const std::string& text, const Values& x, const Inputs& others, Tensor::Dims dims) {
+    Inputs inputs = others;
+    inputs["x"] = floats(std::move(dims), x);
+    Executor executor =
+        Executor::load(testing::import_text(text, {.executable = true}), {.backends = usable_backends()});
+    const Execution execution = executor.run(inputs);
+    for (const auto& node : execution.nodes) CHECK(node.plan != "reference");
+    return execution.outputs.at("y").values();
+  };
+  const auto indices = [](Tensor::Dims dims, const Values& values) {
+    return Inputs{{"i", Tensor::of(DataType::i64, std::move(dims), values)}};
+  };
+  CHECK(run("m (float[2,2] x, int64[2,2] i) => (float[2,2] y) { y = GatherElements<axis = 1>(x, i) }", {1, 2, 3, 4},
+            indices({2, 2}, {0, 0, 1, 0}), {2, 2}) == Values{1, 1, 4, 3});
+  CHECK(run("m (float[2,2] x, int64[2,2] i) => (float[2] y) { y = GatherND(x, i) }", {0, 1, 2, 3},
+            indices({2, 2}, {0, 0, 1, 1}), {2, 2}) == Values{0, 3});
+  CHECK(run("m (float[1,5] x, int64[1,2] i) => (float[1,5] y) <float[1,2] u = {7, 8}> "
+            "{ y = ScatterElements<axis = 1>(x, i, u) }",
+            {1, 2, 3, 4, 5}, indices({1, 2}, {1, 3}), {1, 5}) == Values{1, 7, 3, 8, 5});
+  CHECK(run("m (float[8] x, int64[4,1] i) => (float[8] y) <float[4] u = {9, 10, 11, 12}> { y = ScatterND(x, i, u) }",
+            {1, 2, 3, 4, 5, 6, 7, 8}, indices({4, 1}, {4, 3, 1, 7}), {8}) == Values{1, 11, 3, 10, 9, 6, 7, 12});
+  CHECK(run("m (float[5] x) => (float[5] y) <int64 a = {0}> { y = CumSum(x, a) }", {1, 2, 3, 4, 5}, {}, {5}) ==
+        Values{1, 3, 6, 10, 15});
+  CHECK(run("m (float[1,4] x) => (float[1,3] y, int64[1,3] at) <int64[1] k = {3}> { y, at = TopK(x, k) }",
+            {0, 1, 2, 3}, {}, {1, 4}) == Values{3, 2, 1});
+  // A batch's own mean and variance: 2 and 1 for the first channel, 5 and 4 for the second.
+  const Values normalized = run(
+      "m (float[2,2,1] x) => (float[2,2,1] y, float[2] mean, float[2] variance) "
+      "<float[2] one = {1, 1}, float[2] zero = {0, 0}> "
+      "{ y, mean, variance = BatchNormalization<training_mode = 1, epsilon = 0.0>(x, one, zero, zero, one) }",
+      {1, 3, 3, 7}, {}, {2, 2, 1});
+  CHECK(normalized == Values{-1, -1, 1, 1});
+}
+
 TEST_CASE("tensors of a sequence are computed") {
   // The second part of 1 2 3 4 in parts of 2, and 5 behind it
   CHECK(

@@ -34,7 +34,8 @@ struct PointTaps {
     const double top = std::floor(row), left = std::floor(column);
     for (int k = 0; k < 4; ++k) {
       const double i = top + k / 2, j = left + k % 2;
-      if (i < 0 || i >= static_cast<double>(height) || j < 0 || j >= static_cast<double>(width)) continue;
+      const bool is_inside = i >= 0 && i < static_cast<double>(height) && j >= 0 && j < static_cast<double>(width);
+      if (!is_inside) continue;  // or no number
       set(first + k, point, static_cast<Index>(i) * width + static_cast<Index>(j),
           (1 - std::fabs(row - i)) * (1 - std::fabs(column - j)) * factor);
     }
@@ -84,7 +85,7 @@ class PaddedAxis {
  private:
   [[nodiscard]] Index cell(double at) const {
     if (at < 0 || at >= size_) at = op_.padding == op::GridPadding::zeros ? -1 : std::trunc(moved(at));
-    return static_cast<Index>(at);
+    return std::isnan(at) ? -1 : static_cast<Index>(at);
   }
   /// Moves x between the borders, as the padding mode requires.
   [[nodiscard]] double moved(double x) const {
