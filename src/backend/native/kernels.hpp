@@ -284,6 +284,8 @@ struct Kernels {
   void (*rms_norm)(const float* x, const float* scale, const float* bias, float* y, Index rows, Index n,
                    float epsilon) = nullptr;
   void (*moments)(const float* x, Index n, Moments& moments) = nullptr;  ///< adds a run to the moments
+  /// y = (x - mean) * scale + bias: exact where x is near the mean, however far both are from zero.
+  void (*normalize_run)(const float* x, float* y, Index n, float mean, float scale, float bias) = nullptr;
   /// y = x * (bias + factor * sum of squares of `size` adjacent channels)^-beta, columns [begin, end) of one image.
   void (*lrn)(const float* x, float* y, Index channels, Index inner, Index size, float beta, float factor, float bias,
               Index begin, Index end) = nullptr;

@@ -85,10 +85,8 @@ Result plans(const op::GroupNorm& op, const Context& context) {
                 mean = static_cast<float>(m.mean);
     for (Index c = begin; c < end; ++c) {
       const Index channel = group % (channels / in_group) * in_group + c, at = (group * in_group + c) * inner;
-      const float scale = input<float>(arguments, 1)[channel] * factor;
-      kernels.affine_scalar[0](input<float>(arguments, 0) + at, scale,
-                               input<float>(arguments, 2)[channel] - mean * scale, output<float>(arguments) + at,
-                               inner);
+      kernels.normalize_run(input<float>(arguments, 0) + at, output<float>(arguments) + at, inner, mean,
+                            input<float>(arguments, 1)[channel] * factor, input<float>(arguments, 2)[channel]);
     }
   };
   if (groups >= context.threads) {
@@ -225,12 +223,10 @@ Result plans(const op::ChannelNorm& op, const Context& context) {
             const double variance = moments.m2 / moments.count;
             const double scale = 1 / std::sqrt(variance + epsilon) *
                                  (op.affine ? static_cast<double>(input<float>(arguments, 1)[c]) : 1);
-            const double shift =
-                (op.affine ? static_cast<double>(input<float>(arguments, 2)[c]) : 0) - moments.mean * scale;
             for (Index o = 0; o < outer; ++o) {
               const Index at = (o * channels + c) * inner;
-              kernels.affine_scalar[0](x + at, static_cast<float>(scale), static_cast<float>(shift),
-                                       output<float>(arguments) + at, inner);
+              kernels.normalize_run(x + at, output<float>(arguments) + at, inner, static_cast<float>(moments.mean),
+                                    static_cast<float>(scale), op.affine ? input<float>(arguments, 2)[c] : 0);
             }
             if (!op.running) continue;
             output<float>(arguments, 1)[c] =

@@ -6,11 +6,11 @@
 namespace benanza::native::BENANZA_NATIVE_ISA {
 namespace {
 
-/// The value of `term` for the missing elements of a last vector, which are loaded as 0.
+/// `term` of the n elements of a last vector, and 0 for the missing ones.
 template <class Term>
-inline F masked_term(Index n, Term term) {
+inline F some_terms(const float* x, Index n, Term term) {
   const float zeros[lanes] = {};
-  return select(load_some(zeros, n, 1.0F) == 1.0F, term(splat(0.0F)), splat(0.0F));
+  return select(load_some(zeros, n, 1.0F) == 1.0F, splat(0.0F), term(load_some(x, n, 0.0F)));
 }
 
 template <class Term>
@@ -20,7 +20,7 @@ inline float sum_of(const float* x, Index n, Term term) {
   for (; i + 4 * lanes <= n; i += 4 * lanes)
     for (int j = 0; j < 4; ++j) total[j] += term(load(x + i + j * lanes));
   for (; i + lanes <= n; i += lanes) total[0] += term(load(x + i));
-  if (i < n) total[1] += term(load_some(x + i, n - i, 0.0F)) - masked_term(n - i, term);
+  if (i < n) total[1] += some_terms(x + i, n - i, term);
   return sum((total[0] + total[1]) + (total[2] + total[3]));
 }
 
@@ -58,6 +58,13 @@ inline void normalize(const float* x, const float* scale, const float* bias, flo
     for (; i + lanes <= n; i += lanes) store(y + i, at(i, lanes, true));
   }
   if (i < n) store_some(y + i, at(i, n - i, false), n - i);
+}
+
+void normalize_run(const float* x, float* y, Index n, float mean, float scale, float bias) {
+  const F m = splat(mean), s = splat(scale), b = splat(bias);
+  Index i = 0;
+  for (; i + lanes <= n; i += lanes) store(y + i, (load(x + i) - m) * s + b);
+  if (i < n) store_some(y + i, (load_some(x + i, n - i, 0.0F) - m) * s + b, n - i);
 }
 
 void layer_norm(const float* x, const float* scale, const float* bias, float* y, Index rows, Index n, float epsilon) {
@@ -151,6 +158,7 @@ void lrn(const float* x, float* y, Index channels, Index inner, Index size, floa
 
 void add_normalize(Kernels& kernels) {
   kernels.moments = moments;
+  kernels.normalize_run = normalize_run;
   kernels.layer_norm = layer_norm;
   kernels.rms_norm = rms_norm;
   kernels.lrn = lrn;
