@@ -124,9 +124,11 @@ Elements compute(const op::TopK& top_k, const Query& query) {
   query.for_each_group(row_of, [&](std::int64_t which, std::span<const std::size_t> positions) {
     const std::int64_t begin = which / inner * length * inner + which % inner;
     for (std::int64_t i = 0; i < length; ++i) row[static_cast<std::size_t>(i)] = {x[begin + i * inner], i};
-    // If values are equal, the one with the lower index comes first (ONNX TopK).
+    // If values are equal, the one with the lower index comes first (ONNX TopK). NaN is greater than all numbers.
     std::partial_sort(row.begin(), row.begin() + top_k.k, row.end(), [&](const auto& a, const auto& b) {
-      if (a.first != b.first) return top_k.largest ? a.first > b.first : a.first < b.first;
+      const bool a_is_nan = std::isnan(a.first), b_is_nan = std::isnan(b.first);
+      if (a_is_nan != b_is_nan) return top_k.largest == a_is_nan;
+      if (!a_is_nan && a.first != b.first) return top_k.largest ? a.first > b.first : a.first < b.first;
       return a.second < b.second;
     });
     for (auto position : positions) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK: the best k so far are in a heap whose worst element is the threshold; a vectorised search skips everything that
-// does not pass it. Among equal values, the one with the lower index comes first.
+// does not pass it. Among equal values, the one with the lower index comes first. NaN is greater than all numbers, as
+// in NumPy and ONNX Runtime.
 #include "context.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace benanza::native {
@@ -18,7 +20,9 @@ struct Ranked {
 /// Whether a ranks before b.
 template <bool largest>
 bool better(const Ranked& a, const Ranked& b) {
-  if (a.value != b.value) return largest ? a.value > b.value : a.value < b.value;
+  const bool a_is_nan = std::isnan(a.value), b_is_nan = std::isnan(b.value);
+  if (a_is_nan != b_is_nan) return largest == a_is_nan;
+  if (!a_is_nan && a.value != b.value) return largest ? a.value > b.value : a.value < b.value;
   return a.at < b.at;
 }
 
@@ -37,6 +41,7 @@ void select(const Kernels& kernels, const float* x, Index n, Index k, Ranked* he
   for (Index i = k; i < n; ++i) {
     i += search(x + i, n - i, heap[0].value);
     if (i >= n) break;
+    if (!better<largest>({x[i], i}, heap[0])) continue;  // NaN
     std::pop_heap(heap, heap + k, better<largest>);
     heap[k - 1] = {x[i], i};
     std::push_heap(heap, heap + k, better<largest>);

@@ -124,11 +124,11 @@ Index find(const float* x, Index n, float value) {
 }
 Index find_above(const float* x, Index n, float limit) {
   const F wanted = splat(limit);
-  return search(x, n, [&](F v) { return v > wanted; });
+  return search(x, n, [&](F v) { return ~(v <= wanted); });
 }
 Index find_below(const float* x, Index n, float limit) {
   const F wanted = splat(limit);
-  return search(x, n, [&](F v) { return v < wanted; });
+  return search(x, n, [&](F v) { return ~(v >= wanted); });
 }
 
 template <bool above>
