@@ -24,15 +24,22 @@ bool rounds(const Layer& layer, DataType type) {
          std::holds_alternative<op::MatMul>(layer) || std::holds_alternative<op::Quantize>(layer);
 }
 
-/// Compares 8-bit floats with the expected values rounded to the type; values beyond its range become its largest.
-/// Small values may differ by one step of the subnormal numbers, which are far apart.
-bool agree_in_8_bits(DataType type, std::span<const double> expected, std::span<const double> got, double tolerance) {
+/// The least positive number of a float of at most 16 bits.
+double least_positive(DataType type) {
+  if (type == DataType::f16) return 0x1p-24;
+  if (type == DataType::bf16) return 0x1p-133;
+  return detail::decode(detail::small_float(type), 1);
+}
+
+/// Compares floats of at most 16 bits with the expected values rounded to the type; values beyond its range become
+/// infinite, or its largest. Small values may differ by one step of the subnormal numbers, which are far apart.
+bool agree_rounded(DataType type, std::span<const double> expected, std::span<const double> got, double tolerance) {
   std::vector<double> rounded(expected.size());
   std::transform(expected.begin(), expected.end(), rounded.begin(),
                  [&](double value) { return round_to(type, value); });
   double largest = 0;
   for (const double value : rounded) largest = std::max(largest, std::fabs(value));
-  const double step = detail::decode(detail::small_float(type), 1);
+  const double step = least_positive(type);
   return difference(rounded, got) <= (largest == 0 ? step : std::max(tolerance, step / largest));
 }
 
@@ -57,7 +64,7 @@ double difference(std::span<const double> expected, std::span<const double> got)
 bool agree(const Layer& layer, std::size_t output, std::span<const double> expected, std::span<const double> got,
            double tolerance) {
   const DataType type = operands(layer).outputs.at(output).type;
-  if (is_float(type) && bits(type) == 8) return agree_in_8_bits(type, expected, got, tolerance);
+  if (is_float(type) && bits(type) <= 16) return agree_rounded(type, expected, got, tolerance);
   if (is_float(type)) return difference(expected, got) <= tolerance;
   const double allowed = rounds(layer, type) ? 1 : 0;
   return expected.size() == got.size() &&

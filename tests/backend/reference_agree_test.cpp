@@ -2,6 +2,7 @@
 #include "backend/reference_support.hpp"
 #include "support/catch.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -53,6 +54,17 @@ TEST_CASE("floats of 8 bits agree with what their type has of the expected value
   CHECK_FALSE(reference::agree(relu, 0, Values{0.006, 0.004}, Values{0.001953125, 0.00390625}, 0.125));
   CHECK(reference::agree(relu, 0, Values{500, 1}, Values{448, 1}, 0));
   CHECK_FALSE(reference::agree(relu, 0, Values{400, 1}, Values{300, 1}, 0.125));
+}
+
+TEST_CASE("floats of 16 bits agree with what their type has of the expected values") {
+  const auto agrees = [](DataType type, double expected, double got) {
+    return reference::agree(op::Unary{.type = type, .x = {1}}, 0, std::array{expected}, std::array{got}, 1e-3);
+  };
+  CHECK(agrees(DataType::f16, 9e4, infinity));  // the largest number is 65504
+  CHECK_FALSE(agrees(DataType::f16, 6e4, infinity));
+  CHECK(agrees(DataType::f16, 2.6 * 0x1p-24, 0x1p-23));  // one step of the subnormal numbers
+  CHECK_FALSE(agrees(DataType::f16, 2.6 * 0x1p-24, 0));
+  CHECK(agrees(DataType::bf16, 9e4, 9e4 * (1 + 5e-4)));
 }
 
 TEST_CASE("sampled indices are distinct, ascending, reproducible and hold both ends") {
