@@ -12,6 +12,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <glob.h>
+#include <set>
+#include <system_error>
 
 namespace benanza::tool {
 
@@ -251,9 +253,13 @@ std::vector<ImportOptions> ModelOptions::import_options() const {
 
 std::vector<std::filesystem::path> ModelOptions::files() const {
   std::vector<std::filesystem::path> result;
+  std::set<std::filesystem::path> known;  // a file may have several paths
   for (const auto& name : models)
-    for (const auto& file : expand(name))
-      if (std::find(result.begin(), result.end(), file) == result.end()) result.push_back(file);
+    for (const auto& file : expand(name)) {
+      std::error_code absent;
+      const std::filesystem::path one = std::filesystem::weakly_canonical(file, absent);
+      if (known.insert(absent ? file : one).second) result.push_back(file);
+    }
   return result;
 }
 

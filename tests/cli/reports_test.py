@@ -167,6 +167,13 @@ class Reports(unittest.TestCase):
         self.assertEqual([model["model"] for model in json.loads(self.run_program("layers", *both, "--json", "-").stdout)["models"]], ["bert/model", "gpt2/model"])
         self.assertEqual([model["model"] for model in json.loads(self.run_program("layers", both[0], MNIST, "--json", "-").stdout)["models"]], ["model", "MNIST"])
 
+    def test_a_file_of_two_paths_is_one_model(self):
+        shutil.copy(MNIST, self.at / "model.onnx")
+        (self.at / "folder").mkdir()
+        (self.at / "link.onnx").symlink_to("model.onnx")
+        paths = ["model.onnx", "./model.onnx", "folder/../model.onnx", self.at / "model.onnx", "link.onnx"]
+        self.assertEqual([model["model"] for model in json.loads(self.run_program("layers", *paths, "--json", "-").stdout)["models"]], ["model"])
+
     def test_the_largest_batch_that_is_tried_is_marked(self):
         self.assertIn("1e15B): >= 16777215\n", self.run_program("memory", MNIST, "--capacity", "1e15B").stdout)
         self.assertRegex(self.run_program("memory", MNIST, "--capacity", "1GB").stdout, r"1GB\): [1-9]\d*\n")

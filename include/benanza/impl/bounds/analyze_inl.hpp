@@ -44,6 +44,18 @@ inline std::vector<std::string> choices(const LayerGraph& graph, const FormPlan&
   return result;
 }
 
+/// What may be counted too high, without layers in branches of an If that the bound does not take.
+inline std::vector<FloorException> exceptions_in_bound(const LayerGraph& graph, const FormPlan& plan) {
+  std::vector<FloorException> result = graph.exceptions;
+  if (graph.choices.empty() || result.empty()) return result;
+  const ResolvedChoices taken = taken_branches(graph, plan);
+  std::set<std::string_view> left_out;
+  for (const Occurrence& at : graph.layers)
+    if (!runs(at, taken)) left_out.insert(at.nodes.begin(), at.nodes.end());
+  std::erase_if(result, [&](const FloorException& each) { return left_out.contains(each.node); });
+  return result;
+}
+
 /// Critical path at expected times.
 inline CriticalPath expected_path(const LayerGraph& graph, const FormPlan& plan) {
   std::vector<double> amounts;
@@ -121,7 +133,7 @@ BENANZA_INLINE Analysis analyze(const ModelLayers& model, const ResultDatabase& 
                                 [](const auto& at) { return !is_free(at.layer); });
   result.weights = model.single.weights;
   result.dead = model.single.dead;
-  result.floor_exceptions = model.single.exceptions;
+  result.floor_exceptions = exceptions_in_bound(model.single, bound_plans.single);
   result.coverage = coverage(model.single, plans.single);
   result.coverage_fused = coverage(model.fused, plans.fused);
 
