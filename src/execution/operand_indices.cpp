@@ -69,7 +69,7 @@ void check_indices(const Node& node, const NodeCall& call, std::size_t i, const 
     const IndexRange range = ranges(place);
     if ((index >= range.least && index < range.end) || (ignored && index == static_cast<double>(*ignored))) continue;
     throw InputError("node '" + node.name + "': index " + index_text(index) + " at element " + std::to_string(place) +
-                     ", expected " + (range.least < 0 ? "" : "at least 0 and ") + "less than " + index_text(range.end));
+                     ", expected " + "at least " + index_text(range.least) + " and less than " + index_text(range.end));
   }
 }
 

@@ -389,7 +389,7 @@ class Cli(unittest.TestCase):
         x, i, u = value("x", F32, [3, 2]), value("i", I64, [1, 1]), value("u", F32, [1, 2])
         for op_type, inputs, dims in (("GatherElements", [x, i], [1, 1]), ("GatherND", [x, i], [1, 2]), ("ScatterND", [x, i, u], [3, 2])):
             model = self.file(f"{op_type}.onnx", file_of(node(op_type, list("xiu")[: len(inputs)], "y"), inputs, [value("y", F32, dims)]))
-            self.fails(1, ["node 'y': index 7 at element 0, expected less than 3"], "run", model, "--seed", "1", "--input", f"i={seven}")
+            self.fails(1, ["node 'y': index 7 at element 0, expected at least -3 and less than 3"], "run", model, "--seed", "1", "--input", f"i={seven}")
 
     def test_a_witness_that_an_index_prevents_leaves_the_report(self):
         # The first random index of an input `x` is 1 (tests/execution/executor_test.cpp), along an axis of one element.
@@ -398,7 +398,7 @@ class Cli(unittest.TestCase):
         document = self.at / "bound.json"
         result = run("bound", model, "--witness", "--witness-time", "1s", "--budget", "1s", "--database", self.at / "db", "--json", document)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("index 1 at element 0, expected less than 1", json.loads(document.read_text())["models"][0]["witness"]["refused"])
+        self.assertIn("index 1 at element 0, expected at least -1 and less than 1", json.loads(document.read_text())["models"][0]["witness"]["refused"])
 
     def test_an_output_that_nothing_computes_leaves_the_others(self):
         # One branch: up to 0.5 a row's scores are 0.75 and 0.25, above it 0.25 and 0.75. The labels are strings.

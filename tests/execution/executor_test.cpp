@@ -244,15 +244,58 @@ TEST_CASE("gathers, scatters, scans, selections and transforms run by plans, not
             {1, 2, 3, 4, 5, 6, 7, 8}, indices({4, 1}, {4, 3, 1, 7}), {8}) == Values{1, 11, 3, 10, 9, 6, 7, 12});
   CHECK(run("m (float[5] x) => (float[5] y) <int64 a = {0}> { y = CumSum(x, a) }", {1, 2, 3, 4, 5}, {}, {5}) ==
         Values{1, 3, 6, 10, 15});
-  CHECK(run("m (float[1,4] x) => (float[1,3] y, int64[1,3] at) <int64[1] k = {3}> { y, at = TopK(x, k) }",
-            {0, 1, 2, 3}, {}, {1, 4}) == Values{3, 2, 1});
+  CHECK(run("m (float[1,4] x) => (float[1,3] y, int64[1,3] at) <int64[1] k = {3}> { y, at = TopK(x, k) }", {0, 1, 2, 3},
+            {}, {1, 4}) == Values{3, 2, 1});
   // A batch's own mean and variance: 2 and 1 for the first channel, 5 and 4 for the second.
-  const Values normalized = run(
-      "m (float[2,2,1] x) => (float[2,2,1] y, float[2] mean, float[2] variance) "
-      "<float[2] one = {1, 1}, float[2] zero = {0, 0}> "
-      "{ y, mean, variance = BatchNormalization<training_mode = 1, epsilon = 0.0>(x, one, zero, zero, one) }",
-      {1, 3, 3, 7}, {}, {2, 2, 1});
+  const Values normalized =
+      run("m (float[2,2,1] x) => (float[2,2,1] y, float[2] mean, float[2] variance) "
+          "<float[2] one = {1, 1}, float[2] zero = {0, 0}> "
+          "{ y, mean, variance = BatchNormalization<training_mode = 1, epsilon = 0.0>(x, one, zero, zero, one) }",
+          {1, 3, 3, 7}, {}, {2, 2, 1});
   CHECK(normalized == Values{-1, -1, 1, 1});
+}
+
+TEST_CASE("equal numbers have no variance, however far they are from zero") {
+  const auto run = [](const std::string& text, Tensor::Dims dims, double value) {
+    Executor executor =
+        Executor::load(testing::import_text(text, {.executable = true}), {.backends = usable_backends()});
+    const auto count = static_cast<std::size_t>(element_count(dims));
+    return executor.run({{"x", floats(std::move(dims), Values(count, value))}}).outputs;
+  };
+  // The bias is all that is left, and the running variance becomes 0.9 of what it was.
+  const auto batch =
+      run("m (float[1,1,11] x) => (float[1,1,11] y, float[1] mean, float[1] variance) "
+          "<float[1] one = {1}, float[1] half = {0.5}> "
+          "{ y, mean, variance = BatchNormalization<training_mode = 1>(x, one, half, half, one) }",
+          {1, 1, 11}, 123.4);
+  for (const double one : batch.at("y").values()) CHECK(one == Approx(0.5).margin(1e-3));
+  CHECK(batch.at("variance").values().at(0) == Approx(0.9).margin(1e-6));
+  const auto instance =
+      run("m (float[1,2,7] x) => (float[1,2,7] y) <float[2] one = {1, 1}, float[2] half = {0.5, 0.5}> "
+          "{ y = InstanceNormalization(x, one, half) }",
+          {1, 2, 7}, 1e4);
+  for (const double one : instance.at("y").values()) CHECK(one == Approx(0.5).margin(1e-3));
+}
+
+TEST_CASE("the largest elements begin with what is not a number, as in NumPy and ONNX Runtime") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto places = [&](bool largest, DataType type) {
+    Executor executor = Executor::load(
+        testing::import_text(std::string("m (") + (type == DataType::f64 ? "double" : "float") + "[1,40] x) => (" +
+                                 (type == DataType::f64 ? "double" : "float") + "[1,3] y, int64[1,3] at) " +
+                                 "<int64[1] k = {3}> { y, at = TopK<largest = " + (largest ? "1" : "0") + ">(x, k) }",
+                             {.executable = true}),
+        {.backends = usable_backends()});
+    Values x(40, 5);
+    x[0] = x[30] = nan;
+    x[7] = 9;
+    x[20] = 1;
+    return executor.run({{"x", Tensor::of(type, {1, 40}, x)}}).outputs.at("at").values();
+  };
+  for (const auto type : {DataType::f32, DataType::f64}) {  // f64: by the reference
+    CHECK(places(true, type) == Values{0, 30, 7});
+    CHECK(places(false, type) == Values{20, 1, 2});
+  }
 }
 
 TEST_CASE("tensors of a sequence are computed") {

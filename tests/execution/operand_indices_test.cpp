@@ -36,15 +36,15 @@ TEST_CASE("an index that points beyond an axis is refused with the name of its n
   CHECK(computed(elements, {{"x", x}, {"i", places({1, 1}, {-3})}}) == Values{0});
   CHECK(computed(elements, {{"x", x}, {"i", places({1, 1}, {2})}}) == Values{4});
   CHECK(index_error(elements, {{"x", x}, {"i", places({1, 1}, {7})}}) ==
-        "node 'GatherElements_y': index 7 at element 0, expected less than 3");
+        "node 'GatherElements_y': index 7 at element 0, expected at least -3 and less than 3");
   CHECK(index_error(elements, {{"x", x}, {"i", places({1, 1}, {-4})}}) ==
-        "node 'GatherElements_y': index -4 at element 0, expected less than 3");
+        "node 'GatherElements_y': index -4 at element 0, expected at least -3 and less than 3");
   CHECK(index_error("m (float[3,2] x, int64[1,1] i, float[1,1] u) => (float[3,2] y) { y = ScatterElements(x, i, u) }",
                     {{"x", x}, {"i", places({1, 1}, {7})}, {"u", numbers({1, 1}, {9})}}) ==
-        "node 'ScatterElements_y': index 7 at element 0, expected less than 3");
+        "node 'ScatterElements_y': index 7 at element 0, expected at least -3 and less than 3");
   CHECK(index_error("m (float[3,2] x, int64[1,1] i, float[1,2] u) => (float[3,2] y) { y = ScatterND(x, i, u) }",
                     {{"x", x}, {"i", places({1, 1}, {7})}, {"u", numbers({1, 2}, {9, 9})}}) ==
-        "node 'ScatterND_y': index 7 at element 0, expected less than 3");
+        "node 'ScatterND_y': index 7 at element 0, expected at least -3 and less than 3");
 }
 
 TEST_CASE("each coordinate of a tuple has the limit of its own axis") {
@@ -53,9 +53,9 @@ TEST_CASE("each coordinate of a tuple has the limit of its own axis") {
   // Row 1, column 2, which is beyond the number of rows; then the last row and the first column, counted from the end.
   CHECK(computed(model, {{"x", x}, {"i", places({2, 2}, {1, 2, -1, -3})}}) == Values{5, 3});
   CHECK(index_error(model, {{"x", x}, {"i", places({2, 2}, {0, 0, 2, 0})}}) ==
-        "node 'GatherND_y': index 2 at element 2, expected less than 2");
+        "node 'GatherND_y': index 2 at element 2, expected at least -2 and less than 2");
   CHECK(index_error(model, {{"x", x}, {"i", places({2, 2}, {0, 0, 1, 3})}}) ==
-        "node 'GatherND_y': index 3 at element 3, expected less than 3");
+        "node 'GatherND_y': index 3 at element 3, expected at least -3 and less than 3");
 }
 
 TEST_CASE("a target of a loss is one of the classes, or the one that is ignored") {
@@ -97,5 +97,5 @@ TEST_CASE("a model whose random indices point at nothing has no witness, and a r
   const Witness witness = testing::witness_of(
       "m (float[3,1] data, int64[1,1] x) => (float[1,1] y) { y = GatherElements<axis = 1>(data, x) }");
   CHECK_FALSE(witness.given());
-  CHECK(witness.refused == "node 'GatherElements_y': index 1 at element 0, expected less than 1");
+  CHECK(witness.refused == "node 'GatherElements_y': index 1 at element 0, expected at least -1 and less than 1");
 }
