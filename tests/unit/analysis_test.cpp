@@ -558,8 +558,12 @@ TEST_CASE("the cheaper branch of an If is the bound, and both are shown") {
   CHECK(ms(a[RungName::library]) == Approx(0.020));
   CHECK(ms(a[RungName::library_parallel]) == Approx(0.020));
   REQUIRE(a.choices.size() == 1);
-  CHECK_THAT(a.choices[0], Catch::Contains("'If_0'") && Catch::Contains("then_branch 0.03") &&
-                               Catch::Contains("else_branch 0.02") && Catch::Contains("ms (in the bound)"));
+  CHECK_THAT(a.choices[0], Catch::Contains("'If_0'") && Catch::Contains("then_branch 30 us") &&
+                               Catch::Contains("else_branch 20 us (in the bound)"));
+  Seconds in_rows{};
+  for (const auto& row : a.rows)
+    if (row.form == Form::single) in_rows += row.total();
+  CHECK(in_rows.value == Approx(20e-6));
 }
 
 TEST_CASE("side by side, the branch of more work may have the shorter chain") {

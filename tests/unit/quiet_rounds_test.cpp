@@ -265,7 +265,7 @@ TEST_CASE("a total that the rows of another model contradict is provisional unti
   const Analysis contended = analyzed(large_model(), {quiet_small, slow});
   const Rung& library = contended[RungName::library];
   CHECK(library.doubt ==
-        "all layers took 0.07 ms when they were timed together, and 0.04 ms in the quietest session of each");
+        "all layers took 70 us when they were timed together, and 40 us in the quietest session of each");
   CHECK(library.bound->value == Approx(40e-6));
   CHECK(library.bound->value * (1 - library.uncertainty) <= 35e-6);  // the quiet session below
   CHECK(analyzed(small_model(), {quiet_small, slow})[RungName::library].bound->value == Approx(30e-6));
