@@ -177,6 +177,8 @@ class Reports(unittest.TestCase):
     def test_the_largest_batch_that_is_tried_is_marked(self):
         self.assertIn("1e15B): >= 16777215\n", self.run_program("memory", MNIST, "--capacity", "1e15B").stdout)
         self.assertRegex(self.run_program("memory", MNIST, "--capacity", "1GB").stdout, r"1GB\): [1-9]\d*\n")
+        document = json.loads(self.run_program("memory", MNIST, "--capacity", "1e15B", "--json", "-").stdout)
+        self.assertEqual((document["models"][0]["largest_batch"], document["largest_batch_tried"]), (16777215, 16777215))
 
     def test_markdown_has_the_figures_of_the_table(self):
         (ladder, layers), text = self.markdown("analyze", MNIST, "--results", RESULTS)

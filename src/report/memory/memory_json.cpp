@@ -110,6 +110,7 @@ format::Json report::memory_json(const MemoryReport& report) {
   return {{"schema", 1},
           {"capacity_bytes", whole(report.capacity_bytes)},
           {"capacity_of", report.capacity_of},
+          {"largest_batch_tried", most_batch},
           {"times_of", report.times_of.empty() ? Json(nullptr) : Json(report.times_of)},
           {"sweep", report.sweep},
           {"models", models}};
