@@ -79,6 +79,7 @@ namespace benanza::detail {
 
 /// The branches of If nodes that a bound takes: those with the least sum of times.
 [[nodiscard]] inline ResolvedChoices taken_branches(const LayerGraph& graph, const FormPlan& plan) {
+  if (graph.choices.empty()) return {};
   std::vector<double> amounts;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     Seconds sum{};
