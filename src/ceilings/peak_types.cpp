@@ -83,7 +83,7 @@ std::vector<MultiplyAdd> multiply_adds(std::string_view isa) {
   if (wide && level >= 3) result.push_back({DataType::f16, "fma:avx512_core_fp16", f16_avx512});
   if (wide && level >= 4)
     for (auto& each : tile_multiply_adds()) result.push_back(std::move(each));
-  // Without instructions for a 16-bit type, nothing multiplies it faster than f32, to which it can be widened.
+  // If no instruction computes in a 16-bit type, its numbers are widened to f32, and the peak of f32 is its peak.
   for (const DataType type : {DataType::bf16, DataType::f16}) {
     const auto is_same = [type](const MultiplyAdd& each) { return each.type == type; };
     if (std::none_of(result.begin(), result.end(), is_same))

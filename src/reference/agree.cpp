@@ -31,8 +31,9 @@ double least_positive(DataType type) {
   return detail::decode(detail::small_float(type), 1);
 }
 
-/// Compares floats of at most 16 bits with the expected values rounded to the type; values beyond its range become
-/// infinite, or its largest. Small values may differ by one step of the subnormal numbers, which are far apart.
+/// Compares floats of at most 16 bits with the expected values rounded to the type. Values beyond the range of the type
+/// become infinite; in 8-bit types, the largest number. Small values may differ by one step of the subnormal numbers,
+/// which are far apart.
 bool agree_rounded(DataType type, std::span<const double> expected, std::span<const double> got, double tolerance) {
   std::vector<double> rounded(expected.size());
   std::transform(expected.begin(), expected.end(), rounded.begin(),

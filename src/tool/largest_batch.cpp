@@ -42,7 +42,7 @@ std::optional<std::int64_t> largest_batch(double capacity, const PeakAt& known,
   try {
     PeakAt fits = known.bytes <= capacity && known.batch < most / 2 ? known : at(1);
     if (fits.bytes > capacity) return 0;
-    // What depends on the batch grows no faster than the batch, and most often as fast.
+    // The bytes that depend on the batch usually grow in proportion to it, and never faster.
     const double per_batch = (fits.bytes - known.fixed) / static_cast<double>(fits.batch);
     const double in_proportion = per_batch > 0 ? (capacity - known.fixed) / per_batch : static_cast<double>(most);
     const auto estimate = static_cast<std::int64_t>(std::min(in_proportion, static_cast<double>(most - 1)));

@@ -50,7 +50,7 @@ class Grouped {
 }  // namespace
 
 std::vector<std::string> model_names(const std::vector<std::filesystem::path>& files) {
-  std::vector<std::vector<std::string>> parts;  // of each file, stem first
+  std::vector<std::vector<std::string>> parts;  // by file: its stem, then its folders, innermost first
   for (const auto& file : files) {
     const std::filesystem::path path = file.lexically_normal();
     std::vector<std::string>& each = parts.emplace_back(1, path.stem().string());

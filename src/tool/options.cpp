@@ -253,7 +253,7 @@ std::vector<ImportOptions> ModelOptions::import_options() const {
 
 std::vector<std::filesystem::path> ModelOptions::files() const {
   std::vector<std::filesystem::path> result;
-  std::set<std::filesystem::path> known;  // a file may have several paths
+  std::set<std::filesystem::path> known;  // canonical paths, since a file may have several
   for (const auto& name : models)
     for (const auto& file : expand(name)) {
       std::error_code absent;

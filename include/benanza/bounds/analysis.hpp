@@ -99,7 +99,7 @@ struct LayerRow {
   std::optional<WeightBytes> weights{};  ///< if the file stores its weights compressed; not for modelled layers
   std::optional<LookupBytes> lookup{};   ///< if it is a Gather of several rows
   bool critical = false;                 ///< on the critical path of the form's parallel rung
-  /// Time in the bound.
+  /// Time of the occurrences that are in the bound.
   [[nodiscard]] Seconds total() const { return p10 * static_cast<double>(count - not_taken); }
   /// Whether its times are those of direct algorithms.
   [[nodiscard]] bool is_direct() const {

@@ -17,7 +17,7 @@ struct MemoryOptions {
   Saved saved = Saved::least;
   Optimizer optimizer = Optimizer::sgd;  ///< the optimizer of the iteration
   bool overwrite = true;                 ///< an element-wise node overwrites an operand that it is the last to read
-  bool lists = true;                     ///< false: no blocks, layers and names of steps, which take memory and time
+  bool lists = true;                     ///< false: leaves out blocks, layers and names of steps, which take memory
   /// Bytes of the workspace of the plan that runs a layer. Nothing if they are not known.
   std::function<std::optional<double>(const Layer&)> workspace{};
 };

@@ -34,7 +34,7 @@ struct MemoryReport {
     std::int64_t parameters = 0;
     std::vector<std::string> warnings{};          ///< of the import: what may be no parameter, what the file leaves out
     double macs = 0;                              ///< multiply-adds of convolutions and products
-    std::optional<std::int64_t> largest_batch{};  ///< that fits the capacity, at most `most_batch`; 0: not even 1 does
+    std::optional<std::int64_t> largest_batch{};  ///< that fits the capacity, at most `most_batch`; 0: none fits
     std::vector<MemoryWhatIf> what_ifs{};
     /// The fused library bound if results hold all of its layers, or the roofline of a declared machine.
     std::optional<Seconds> latency{};

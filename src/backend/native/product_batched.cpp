@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of which b is no weight, or one matrix for each entry of a batch: for one entry after another, b is
-// packed into panels, and the product with weights (product.cpp) runs on them. Threads share the entries; if there are
-// fewer of them, all threads work on each.
+// Batched matrix products, and products of two matrices that both vary. For each entry of the batch, the plan packs b
+// into panels and runs the product with weights (product.cpp). Threads share the entries. If there are fewer entries
+// than threads, all threads work on each entry.
 #include "product_batched.hpp"
 
 #include "plan/batch_offset.hpp"

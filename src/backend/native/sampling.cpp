@@ -35,7 +35,7 @@ struct PointTaps {
     for (int k = 0; k < 4; ++k) {
       const double i = top + k / 2, j = left + k % 2;
       const bool is_inside = i >= 0 && i < static_cast<double>(height) && j >= 0 && j < static_cast<double>(width);
-      if (!is_inside) continue;  // or no number
+      if (!is_inside) continue;  // so is NaN outside
       set(first + k, point, static_cast<Index>(i) * width + static_cast<Index>(j),
           (1 - std::fabs(row - i)) * (1 - std::fabs(column - j)) * factor);
     }

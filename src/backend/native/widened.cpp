@@ -29,8 +29,8 @@ struct WideOperand {
   std::size_t bytes = 4;  // size of an element in the given type
   ConvertKernel widen = nullptr;
   Narrowing narrow{};
-  bool packed = false;                   // a constant that packing widens
-  std::optional<std::size_t> adds_to{};  // the output that starts as this input
+  bool packed = false;                   // a constant that is widened when it is packed
+  std::optional<std::size_t> adds_to{};  // offset of the output to which the f32 plan adds this operand
 };
 
 std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 64 * 64; }  // whole vectors may be read
