@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace benanza::codegen {
 
@@ -138,6 +139,37 @@ inline void append_code(std::string& out, const Epilogue& post) {
   for (std::size_t i = 0; i < post.size(); ++i) {
     if (i > 0) out += ", ";
     append_code(out, post[i]);
+  }
+  out += '}';
+}
+
+inline void append_code(std::string& out, const ExpressionInput& input) {
+  append_code(out += "ExpressionInput{", input.type);
+  if (!input.shape.empty()) append_code(out += ", ", input.shape);
+  out += '}';
+}
+/// `ExpressionStep{.fn = add, .of = {0, 1}}`: the fields that the kind of step has.
+inline void append_code(std::string& out, const ExpressionStep& step) {
+  append_code(out += "ExpressionStep{.kind = ", step.kind);
+  if (step.kind == StepKind::function) append_code(out += ", .fn = ", step.fn);
+  if (step.kind == StepKind::reduction) append_code(out += ", .reduce = ", step.reduce);
+  if (step.kind == StepKind::conversion) append_code(out += ", .to = ", step.to);
+  out += ", .of = {";
+  for (std::size_t i = 0; i < step.operands(); ++i) {
+    if (i > 0) out += ", ";
+    detail::append_text(out, step.of[i]);
+  }
+  out += '}';
+  if (step.alpha != 0) append_code(out += ", .alpha = ", step.alpha);
+  if (step.beta != 0) append_code(out += ", .beta = ", step.beta);
+  out += '}';
+}
+template <class T>
+void append_code(std::string& out, const std::vector<T>& list) {
+  out += '{';
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) out += ", ";
+    append_code(out, list[i]);
   }
   out += '}';
 }

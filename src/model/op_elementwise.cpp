@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <benanza/impl/op/elementwise_expression_inl.hpp>
 #include <benanza/impl/op/elementwise_gradient_inl.hpp>
 #include <benanza/impl/op/elementwise_inl.hpp>
 #include <benanza/impl/op/loss_inl.hpp>

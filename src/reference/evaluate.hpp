@@ -60,6 +60,8 @@ Elements compute(const op::Unary& unary, const Query& query);
 Elements compute(const op::Binary& binary, const Query& query);
 Elements compute(const op::Nary& nary, const Query& query);
 Elements compute(const op::Where& where, const Query& query);
+// elementwise_expression.cpp
+Elements compute(const op::Expression& expression, const Query& query);
 // reduction.cpp
 Elements compute(const op::Reduce& reduce, const Query& query);
 Elements compute(const op::TopK& top_k, const Query& query);

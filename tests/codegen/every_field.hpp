@@ -65,6 +65,19 @@ inline std::vector<Epilogue> others(const Epilogue&) {
           {per_channel(mul), bias, add, relu, abs, log, exp, max}};
 }
 
+inline std::vector<std::vector<ExpressionInput>> others(const std::vector<ExpressionInput>&) {
+  return {{{}}, {{.type = DataType::f16, .shape = {1, 64}}, {.type = DataType::boolean}}};
+}
+inline std::vector<std::vector<ExpressionStep>> others(const std::vector<ExpressionStep>&) {
+  std::vector<std::vector<ExpressionStep>> all;
+  for (const auto fn : others(ElementwiseFn::add)) all.push_back({{.fn = fn, .of = {0, 1}}});
+  for (const auto reduce : others(op::ReduceFn::sum)) all.push_back({{.kind = StepKind::reduction, .reduce = reduce}});
+  all.push_back({{.fn = ElementwiseFn::clip, .alpha = -1, .beta = 6}, {.fn = ElementwiseFn::add, .of = {1, 12}}});
+  all.push_back(
+      {{.kind = StepKind::choice, .of = {0, 1, 2}}, {.kind = StepKind::conversion, .to = DataType::f16, .of = {3}}});
+  return all;
+}
+
 /// Layers of `Op` with one field changed.
 template <class Op>
 void add_operator(LayerSet& set) {

@@ -73,7 +73,7 @@ LEVELS = [
     r"inline|error|version|model/(detail/band|data_type|ramp|tensor_shape|units|elementwise)",
     r"model/(graph|critical_path)|op/operator|operators/.*|base/detail/(?!field_text).*",
     r"model/(epilogue|fused_node|cost)",
-    r"op/.*|base/detail/field_text",
+    r"op/.*|base/detail/field_text|model/expression",
     r"model/(detail/)?(ask|layer|layer_signature)|model/(layer_set|shared_layer)",
 ]
 

@@ -7,6 +7,7 @@
 #include <benanza/op/convolution.hpp>
 #include <benanza/op/convolution_gradient.hpp>
 #include <benanza/op/elementwise.hpp>
+#include <benanza/op/elementwise_expression.hpp>
 #include <benanza/op/elementwise_gradient.hpp>
 #include <benanza/op/generation.hpp>
 #include <benanza/op/indexing.hpp>
@@ -39,8 +40,8 @@ using Layer =
                  op::ChannelNorm, op::LayerNorm, op::GroupNorm, op::Lrn, op::Softmax, op::AxisNorm, op::Loss,
                  op::NormGradient, op::SoftmaxGradient, op::PoolGradient, op::LossGradient, op::GatherGradient,
                  op::ResizeGradient, op::OptimizerStep, op::UnaryGradient, op::Unary, op::Binary, op::Nary, op::Where,
-                 op::Reduce, op::Cumulative, op::TopK, op::TreeEnsemble, op::Transpose, op::Concat, op::Split,
-                 op::Slice, op::Pad, op::Trilu, op::Gather, op::GatherElements, op::GatherNd, op::OneHot,
+                 op::Expression, op::Reduce, op::Cumulative, op::TopK, op::TreeEnsemble, op::Transpose, op::Concat,
+                 op::Split, op::Slice, op::Pad, op::Trilu, op::Gather, op::GatherElements, op::GatherNd, op::OneHot,
                  op::ScatterElements, op::ScatterNd, op::TensorScatter, op::Expand, op::Tile, op::Resize,
                  op::GridSample, op::RoiAlign, op::Generate, op::Cast, op::Quantize, op::Dequantize, op::AllReduce,
                  op::ReduceScatter, op::AllGather, op::View, op::Opaque>;

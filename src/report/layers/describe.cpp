@@ -6,6 +6,8 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace benanza {
 
@@ -86,6 +88,62 @@ std::string in_words(const op::LayerNorm& op) {
 std::string in_words(const op::Transpose& op) { return "Transpose " + dims(op.x) + " to " + dims(op.perm); }
 std::string in_words(const op::Attention& op) {
   return "Attention q " + dims(op.q) + ", k " + dims(op.k) + (op.mask.empty() ? "" : ", mask");
+}
+/// The formulas of an expression: `y = x / (1 + exp(-x))` with numbered inputs.
+class Formula {
+ public:
+  explicit Formula(const op::Expression& op) : op_(op), uses_(op.in.size() + op.steps.size(), 0) {
+    for (const auto& step : op.steps)
+      for (std::size_t i = 0; i < step.operands(); ++i) ++uses_[step.of[i]];
+  }
+
+  /// The steps that are used several times or written have names.
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    for (std::size_t value = op_.in.size(); value < uses_.size(); ++value)
+      if (uses_[value] != 1 || is_written(value))
+        text += (text.empty() ? "" : ", ") + name(value) + " = " + formula(value);
+    return text;
+  }
+
+ private:
+  [[nodiscard]] bool is_written(std::size_t value) const {
+    return std::find(op_.out.begin(), op_.out.end(), static_cast<std::int64_t>(value)) != op_.out.end();
+  }
+  [[nodiscard]] std::string name(std::size_t value) const {
+    if (value < op_.in.size()) return op_.in.size() == 1 ? "x" : "x" + std::to_string(value);
+    return (is_written(value) ? "y" : "t") + std::to_string(value);
+  }
+  [[nodiscard]] std::string operand(std::size_t value) const {
+    return value < op_.in.size() || uses_[value] != 1 || is_written(value) ? name(value) : formula(value);
+  }
+  [[nodiscard]] std::string formula(std::size_t value) const {
+    const ExpressionStep& step = op_.steps[value - op_.in.size()];
+    std::string text = step.kind == StepKind::choice       ? "where"
+                       : step.kind == StepKind::conversion ? std::string(benanza::name(step.to))
+                       : step.kind == StepKind::reduction  ? "row_" + std::string(word(step.reduce))
+                                                           : std::string(word(step.fn));
+    for (const auto& [fn, sign] : {std::pair(ElementwiseFn::add, " + "), std::pair(ElementwiseFn::sub, " - "),
+                                   std::pair(ElementwiseFn::mul, " * "), std::pair(ElementwiseFn::div, " / ")})
+      if (step.kind == StepKind::function && step.fn == fn)
+        return "(" + operand(step.of[0]) + sign + operand(step.of[1]) + ")";
+    for (std::size_t i = 0; i < step.operands(); ++i) text += (i == 0 ? "(" : ", ") + operand(step.of[i]);
+    return text + ")";
+  }
+  template <class E>
+  [[nodiscard]] static std::string_view word(E e) {
+    return enum_names(e)[static_cast<std::size_t>(e)];
+  }
+
+  const op::Expression& op_;
+  std::vector<std::size_t> uses_;  ///< of each value, by steps
+};
+
+std::string in_words(const op::Expression& op) {
+  std::string text = "Expression " + dims(op.x);
+  for (const auto& input : op.in)
+    if (!input.shape.empty() && element_count(input.shape) > 1) text += ", " + dims(input.shape);
+  return text + ": " + Formula(op).text();
 }
 std::string in_words(const op::Rotary& op) { return "Rotary " + dims(op.x); }
 

@@ -6,6 +6,7 @@
 #include <benanza/base/detail/inline_text.hpp>
 #include <benanza/model/data_type.hpp>
 #include <benanza/model/epilogue.hpp>
+#include <benanza/model/expression.hpp>
 #include <benanza/model/tensor_shape.hpp>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace benanza::detail {
 
@@ -128,6 +130,33 @@ inline void append_text(std::string& out, const Epilogue& post) {
     append_text(out, post[i]);
   }
 }
+/// `f32` (all dimensions), `f32:1x768`.
+inline void append_text(std::string& out, const ExpressionInput& input) {
+  append_text(out, input.type);
+  if (!input.shape.empty()) append_text(out += ':', input.shape);
+}
+inline constexpr std::string_view choice_word = "where", conversion_word = "cast", reduction_prefix = "row_";
+/// `exp:2`, `clip:2:0:6`, `sub:0:3`, `where:0:1:2`, `cast:2:f16`, `row_sum:4`.
+inline void append_text(std::string& out, const ExpressionStep& step) {
+  switch (step.kind) {
+    case StepKind::function: out += enum_name(step.fn); break;
+    case StepKind::choice: out += choice_word; break;
+    case StepKind::conversion: out += conversion_word; break;
+    case StepKind::reduction: (out += reduction_prefix) += enum_name(step.reduce); break;
+  }
+  for (std::size_t i = 0; i < step.operands(); ++i) append_text(out += ':', step.of[i]);
+  if (step.kind == StepKind::conversion) append_text(out += ':', step.to);
+  if (step.alpha != 0 || step.beta != 0) append_text(out += ':', step.alpha);
+  if (step.beta != 0) append_text(out += ':', step.beta);
+}
+template <class T>
+void append_text(std::string& out, const std::vector<T>& list) {
+  if (list.empty()) out += "none";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) out += ',';
+    append_text(out, list[i]);
+  }
+}
 
 // Reading. Each function takes all of `text`. It returns nothing on success, otherwise what was expected.
 
@@ -225,6 +254,50 @@ inline Expected read_text(std::string_view text, Epilogue& post) {
     if (const auto expected = read_text(take_until(text, ','), op)) return expected;
     if (post.size() == Epilogue::capacity) return "at most eight steps";
     post.push_back(op);
+    if (last) return std::nullopt;
+  }
+}
+inline Expected read_text(std::string_view text, ExpressionInput& input) {
+  input = {};
+  const bool has_shape = text.find(':') != std::string_view::npos;
+  if (const auto expected = read_text(take_until(text, ':'), input.type)) return expected;
+  if (has_shape && (read_text(text, input.shape) || input.shape.empty())) return "the shape of an input";
+  return std::nullopt;
+}
+inline Expected read_text(std::string_view text, ExpressionStep& step) {
+  step = {};
+  std::string_view word = take_until(text, ':');
+  if (word == choice_word) {
+    step.kind = StepKind::choice;
+  } else if (word == conversion_word) {
+    step.kind = StepKind::conversion;
+  } else if (word.starts_with(reduction_prefix)) {
+    step.kind = StepKind::reduction;
+    const auto reduce = enum_from_name<op::ReduceFn>(word.substr(reduction_prefix.size()));
+    if (!reduce) return "a reduction such as row_sum";
+    step.reduce = *reduce;
+  } else {
+    const auto fn = enum_from_name<ElementwiseFn>(word);
+    if (!fn) return "steps such as mul:0:1";
+    step.fn = *fn;
+  }
+  for (std::size_t i = 0; i < step.operands(); ++i) {
+    std::int64_t number = 0;
+    if (read_text(take_until(text, ':'), number) || number < 0) return "the numbers of a step's operands";
+    step.of[i] = static_cast<std::size_t>(number);
+  }
+  if (step.kind == StepKind::conversion) return read_text(text, step.to);
+  if (!text.empty() && read_text(take_until(text, ':'), step.alpha)) return "at most two numbers behind the operands";
+  if (!text.empty() && read_text(text, step.beta)) return "at most two numbers behind the operands";
+  return std::nullopt;
+}
+template <class T>
+Expected read_text(std::string_view text, std::vector<T>& list) {
+  list.clear();
+  if (text == "none") return std::nullopt;
+  while (true) {
+    const bool last = text.find(',') == std::string_view::npos;
+    if (const auto expected = read_text(take_until(text, ','), list.emplace_back())) return expected;
     if (last) return std::nullopt;
   }
 }

@@ -7,6 +7,7 @@
 #include <benanza/model/detail/ask.hpp>
 #include <benanza/model/detail/layer_pool.hpp>
 #include <benanza/model/epilogue.hpp>
+#include <benanza/model/expression.hpp>
 #include <benanza/op/ops.hpp>
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace benanza::detail {
 
@@ -52,6 +54,23 @@ class FieldHash {
       add(each.beta);
       add(each.shape);
     }
+  }
+  void add(const ExpressionInput& input) {
+    add(input.type);
+    add(input.shape);
+  }
+  void add(const ExpressionStep& step) {
+    add(step.kind);
+    add(step.fn);
+    add(step.reduce);
+    add(step.to);
+    for (const auto operand : step.of) add(operand);
+    add(step.alpha);
+    add(step.beta);
+  }
+  template <class Field>
+  void add(const std::vector<Field>& list) {
+    for (const Field& each : list) add(each);
   }
   std::size_t value_ = 0;
 };

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an expression of element-wise steps answers.
+#pragma once
+
+#include <benanza/impl/inline.hpp>
+#include <benanza/model/expression.hpp>
+#include <benanza/op/detail/consistent.hpp>
+#include <benanza/op/elementwise_expression.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace benanza::detail {
+
+/// Functions that are defined on truth values.
+[[nodiscard]] constexpr bool takes_truth_values(ElementwiseFn fn) {
+  using enum ElementwiseFn;
+  return fn == logical_and || fn == logical_or || fn == logical_xor || fn == logical_not;
+}
+
+/// Functions of which some uniform operands give no finite number.
+[[nodiscard]] constexpr bool limits_operands(ElementwiseFn fn) {
+  using enum ElementwiseFn;
+  return needs_positive(fn) || fn == pow || fn == div || fn == mod || fn == fmod;
+}
+
+}  // namespace benanza::detail
+
+namespace benanza::op {
+
+BENANZA_INLINE std::vector<Expression::Value> Expression::values() const {
+  std::vector<Value> all;
+  for (const auto& input : in) {
+    const bool by_row =
+        !input.shape.empty() && std::all_of(input.shape.begin() + std::min<std::ptrdiff_t>(rows, input.shape.size()),
+                                            input.shape.end(), [](std::int64_t size) { return size == 1; });
+    all.push_back({input.type, by_row});
+  }
+  for (const auto& step : steps) {
+    for (std::size_t i = 0; i < step.operands(); ++i)
+      if (step.of[i] >= all.size()) return {};
+    const Value &first = all[step.of[0]], &second = all[step.of[1]], &third = all[step.of[2]];
+    switch (step.kind) {
+      case StepKind::function: {
+        if (detail::takes_truth_values(step.fn) != (first.type == DataType::boolean)) return {};
+        const DataType made = is_predicate(step.fn) ? DataType::boolean : first.type;
+        if (is_binary(step.fn) && second.type != first.type) return {};
+        all.push_back({made, first.by_row && (!is_binary(step.fn) || second.by_row)});
+        break;
+      }
+      case StepKind::choice:
+        if (first.type != DataType::boolean || second.type != third.type) return {};
+        all.push_back({second.type, first.by_row && second.by_row && third.by_row});
+        break;
+      case StepKind::conversion:
+        if (!detail::is_type_of_expressions(step.to)) return {};
+        all.push_back({step.to, first.by_row});
+        break;
+      case StepKind::reduction:
+        if (!is_float(first.type) || first.by_row) return {};
+        all.push_back({first.type, true});
+        break;
+    }
+  }
+  return all;
+}
+
+BENANZA_INLINE TensorShape Expression::row_shape() const {
+  TensorShape shape = x;
+  for (std::size_t i = static_cast<std::size_t>(rows); i < shape.size(); ++i) shape[i] = 1;
+  return shape;
+}
+
+BENANZA_INLINE DataType Expression::own_type() const {
+  std::optional<DataType> narrowest;
+  const auto note = [&](DataType each) {
+    if (is_float(each) && (!narrowest || bits(each) < bits(*narrowest))) narrowest = each;
+  };
+  for (const auto& input : in) note(input.type);
+  for (const auto& step : steps)
+    if (step.kind == StepKind::conversion) note(step.to);
+  if (narrowest) return *narrowest;
+  return in.empty() ? DataType::f32 : in.front().type;
+}
+
+BENANZA_INLINE Operands Expression::operands() const {
+  const bool positive = std::any_of(steps.begin(), steps.end(), [](const ExpressionStep& step) {
+    return (step.kind == StepKind::function && detail::limits_operands(step.fn)) ||
+           (step.kind == StepKind::reduction && step.reduce == ReduceFn::prod);
+  });
+  std::vector<bool> is_certain(in.size(), false), is_choice(in.size(), false);
+  const auto size_of = [&](std::size_t value) { return element_count(in[value].shape.empty() ? x : in[value].shape); };
+  for (const auto& step : steps)
+    for (std::size_t i = 0; i < step.operands(); ++i) {
+      if (step.of[i] >= in.size()) continue;
+      const std::size_t other = step.of[i == 1 ? 2 : 1];
+      const bool is_larger = other >= in.size() || size_of(step.of[i]) > size_of(other) ||
+                             (size_of(step.of[i]) == size_of(other) && i == 2);
+      const bool may_be_left_out = step.kind == StepKind::choice && i > 0 && step.of[1] != step.of[2] && is_larger;
+      (may_be_left_out ? is_choice : is_certain)[step.of[i]] = true;
+    }
+  Operands result;
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    Operand operand{.name = "x", .type = in[k].type, .shape = in[k].shape.empty() ? x : in[k].shape};
+    if (in[k].type == DataType::boolean) operand.contents = Contents::boolean;
+    else if (positive) operand.contents = Contents::positive;
+    if (is_choice[k] && !is_certain[k]) operand.touched = 0;
+    result.inputs.push_back(operand);
+  }
+  const auto all = values();
+  for (const auto number : out) {
+    const auto at = static_cast<std::size_t>(number);
+    if (number < 0 || at >= all.size()) continue;
+    result.outputs.push_back({.name = "y", .type = all[at].type, .shape = all[at].by_row ? row_shape() : x});
+  }
+  return result;
+}
+
+BENANZA_INLINE Arithmetic Expression::arithmetic() const {
+  const auto all = values();
+  if (all.empty()) return {};
+  const double elements = static_cast<double>(element_count(x)),
+               each_row = static_cast<double>(element_count(row_shape()));
+  Arithmetic result;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const ExpressionStep& step = steps[i];
+    if (is_float(type) && !is_float(all[step.of[step.kind == StepKind::choice ? 1 : 0]].type)) continue;
+    const bool is_reduction = step.kind == StepKind::reduction;
+    const bool two = is_reduction && (step.reduce == ReduceFn::l1 || step.reduce == ReduceFn::sum_square);
+    result.flops += (two ? 2.0 : 1.0) * (all[in.size() + i].by_row && !is_reduction ? each_row : elements);
+  }
+  return result;
+}
+
+BENANZA_INLINE bool Expression::consistent() const {
+  if (!detail::are_sizes(x) || rows < 0 || rows > static_cast<std::int64_t>(x.size())) return false;
+  if (in.empty() || in.size() > most_inputs || steps.empty() || steps.size() > most_steps || out.empty()) return false;
+  for (const auto& input : in) {
+    if (!detail::is_type_of_expressions(input.type)) return false;
+    if (input.shape.empty()) continue;
+    if (!detail::are_sizes(input.shape, x.size()) || input.shape == x || !detail::broadcasts_to(input.shape, x))
+      return false;
+  }
+  for (const auto& step : steps) {
+    const bool has_function = step.kind == StepKind::function;
+    if (step.alpha != step.alpha || step.beta != step.beta) return false;
+    if ((!has_function || is_binary(step.fn)) && (step.alpha != 0 || step.beta != 0)) return false;
+    if (step.kind == StepKind::reduction && step.reduce != ReduceFn::mean && step.reduce != ReduceFn::sum &&
+        step.reduce != ReduceFn::max && step.reduce != ReduceFn::min && step.reduce != ReduceFn::prod &&
+        step.reduce != ReduceFn::l1 && step.reduce != ReduceFn::sum_square)
+      return false;
+  }
+  const bool reduces =
+      std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.kind == StepKind::reduction; });
+  const std::size_t count = in.size() + steps.size();
+  if ((rows > 0 && !reduces) || values().size() != count || type != own_type()) return false;
+  std::vector<bool> is_used(count, false);
+  for (const auto& step : steps)
+    for (std::size_t i = 0; i < step.operands(); ++i) is_used[step.of[i]] = true;
+  std::vector<bool> is_written(count, false);
+  for (const auto number : out) {
+    if (number < static_cast<std::int64_t>(in.size()) || number >= static_cast<std::int64_t>(count)) return false;
+    const auto at = static_cast<std::size_t>(number);
+    if (is_written[at]) return false;
+    is_written[at] = is_used[at] = true;
+  }
+  return std::find(is_used.begin(), is_used.end(), false) == is_used.end();
+}
+
+}  // namespace benanza::op
