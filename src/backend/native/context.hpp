@@ -95,6 +95,7 @@ template <class T>
 [[nodiscard]] Result plans(const op::Binary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Nary& op, const Context& context);
 [[nodiscard]] Result plans(const op::Where& op, const Context& context);
+[[nodiscard]] Result plans(const op::Expression& op, const Context& context);
 [[nodiscard]] Result plans(const op::BatchNorm& op, const Context& context);
 [[nodiscard]] Result plans(const op::Transpose& op, const Context& context);
 [[nodiscard]] Result plans(const op::Concat& op, const Context& context);

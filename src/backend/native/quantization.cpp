@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cast, Quantize and Dequantize.
-#include "context.hpp"
+#include "quantization_cast.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +13,8 @@ constexpr Index block = 2048;
 
 bool is_wide(Stored type) { return type != Stored::f32 && type != Stored::f16 && type != Stored::bf16; }
 
-/// One or two conversions: through f32, or through i64 between types that f32 would not hold exactly.
-struct Conversion {
-  ConvertKernel first = nullptr, second = nullptr;  // if there is only `second`: one step
-  std::size_t hub_bytes = 4;
-};
+}  // namespace
+
 Conversion conversion(const Kernels& kernels, Stored from, Stored to) {
   const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
   if (from == Stored::f32) return {.second = kernels.from_f32[t]};
@@ -30,6 +27,8 @@ Conversion conversion(const Kernels& kernels, Stored from, Stored to) {
   }
   return {.first = kernels.to_f32[f], .second = kernels.from_f32[t]};
 }
+
+namespace {
 
 /// Selects the quantising kernel: 0 for u8, 1 for i8.
 std::optional<std::size_t> sign_class(DataType type) {

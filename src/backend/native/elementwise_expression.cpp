@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of expressions: which kernels they call, in which passes, and where results are stored meanwhile.
+#include "elementwise_expression.hpp"
+
+#include "quantization_cast.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace benanza::native {
+
+TensorShape ExpressionProgram::broadcast_strides(const TensorShape& shape) const {
+  TensorShape strides = TensorShape::filled(shape.size(), 0);
+  Index stride = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] != 1) strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+bool ExpressionProgram::has_kernel(std::size_t value) const {
+  if (is_input(value)) return stored(op_.in[value].type).has_value();
+  const ExpressionStep& at = step(value);
+  const DataType from = in_blocks(values_[at.of[0]].type), to = in_blocks(values_[value].type);
+  const auto type = arithmetic(from);
+  switch (at.kind) {
+    case StepKind::reduction: return from == DataType::f32;
+    case StepKind::choice: return size_class(bytes(value)).has_value();
+    case StepKind::conversion: return from == to || conversion(kernels_, *stored(from), *stored(to)).second != nullptr;
+    case StepKind::function: break;
+  }
+  if (!type) return false;
+  const auto t = static_cast<std::size_t>(*type), fn = static_cast<std::size_t>(at.fn);
+  return is_binary(at.fn) ? kernels_.binary[t][0][fn] != nullptr : kernels_.unary[t][fn] != nullptr;
+}
+
+/// Which output a value is; -1 if none.
+Index ExpressionProgram::output_of(std::size_t value) const {
+  const auto found = std::find(op_.out.begin(), op_.out.end(), static_cast<Index>(value));
+  return found == op_.out.end() ? -1 : found - op_.out.begin();
+}
+
+bool ExpressionProgram::compile() {
+  for (std::size_t value = 0; value < values_.size(); ++value)
+    if (!has_kernel(value)) return false;
+  order();
+  kept_.assign(values_.size(), std::nullopt);
+  const std::vector<Pass> empty = passes_;
+  for (std::size_t pass = 0; pass < passes_.size(); ++pass) make_pass(pass, true);
+  if (kept_count_ * kept_size() > kept_bytes) {
+    passes_ = empty;
+    kept_.assign(values_.size(), std::nullopt);
+    kept_count_ = buffer_count_ = 0;
+    for (std::size_t pass = 0; pass < passes_.size(); ++pass) make_pass(pass, false);
+  }
+  const auto fits = static_cast<Index>(cached_bytes / ((buffer_count_ + 1) * 4)) / 64 * 64;
+  block_ = std::clamp(fits, least_block, most_block);
+  return true;
+}
+
+/// Finds after how many passes each value is known.
+void ExpressionProgram::order() {
+  ready_.assign(values_.size(), 0);
+  for (std::size_t value = op_.in.size(); value < values_.size(); ++value) {
+    for (std::size_t i = 0; i < step(value).operands(); ++i)
+      ready_[value] = std::max(ready_[value], ready_[step(value).of[i]]);
+    if (step(value).kind == StepKind::reduction) ++ready_[value];
+  }
+  std::size_t last = 0;  // pass that has work
+  for (const auto number : op_.out) {
+    const auto value = static_cast<std::size_t>(number);
+    if (!values_[value].by_row) last = std::max(last, ready_[value]);
+  }
+  for (std::size_t value = op_.in.size(); value < values_.size(); ++value)
+    if (step(value).kind == StepKind::reduction) last = std::max(last, ready_[value] - 1);
+  passes_.resize(last + 1);
+  for (std::size_t value = op_.in.size(); value < values_.size(); ++value) {
+    if (!values_[value].by_row) continue;
+    (ready_[value] == 0 ? first_by_row_ : passes_[ready_[value] - 1].by_row).push_back(value);
+    if (step(value).kind == StepKind::reduction) passes_[ready_[value] - 1].reductions.push_back(value);
+  }
+}
+
+void ExpressionProgram::make_pass(std::size_t number, bool keeps) {
+  Pass& pass = passes_[number];
+  // What the pass computes, from its reductions and outputs back to what earlier passes have kept.
+  std::vector<bool> is_needed(values_.size(), false), is_known(values_.size(), false);
+  for (std::size_t earlier = 0; earlier < number; ++earlier)
+    for (const auto& made : passes_[earlier].code)
+      if (made.place == Place::kept || (made.place == Place::output && !stream_)) is_known[made.value] = true;
+  for (const auto value : pass.reductions) is_needed[step(value).of[0]] = true;
+  for (const auto out : op_.out) {
+    const auto value = static_cast<std::size_t>(out);
+    if (!values_[value].by_row && ready_[value] == number) is_needed[value] = true;
+  }
+  for (std::size_t value = values_.size(); value-- > op_.in.size();) {
+    if (!is_needed[value] || values_[value].by_row || is_known[value]) continue;
+    for (std::size_t i = 0; i < step(value).operands(); ++i) is_needed[step(value).of[i]] = true;
+  }
+  // What later passes need again, if rows are kept.
+  const auto is_used_later = [&](std::size_t value) {
+    for (std::size_t other = op_.in.size(); other < values_.size(); ++other) {
+      const bool is_later = values_[other].by_row ? ready_[other] > number + 1 : ready_[other] > number;
+      for (std::size_t i = 0; i < step(other).operands(); ++i)
+        if (step(other).of[i] == value && is_later) return true;
+    }
+    return false;
+  };
+  std::vector<std::size_t> last_use(values_.size(), 0);
+  for (std::size_t value = op_.in.size(); value < values_.size(); ++value)
+    if (is_needed[value] && !values_[value].by_row && !is_known[value])
+      for (std::size_t i = 0; i < step(value).operands(); ++i) last_use[step(value).of[i]] = value;
+  for (const auto value : pass.reductions) last_use[step(value).of[0]] = values_.size();
+
+  std::vector<bool> is_free(buffer_count_, true);
+  std::vector<std::pair<std::size_t, std::size_t>> taken;  // value, buffer
+  const auto take_buffer = [&](std::size_t value) {
+    auto free = std::find(is_free.begin(), is_free.end(), true);
+    if (free == is_free.end()) free = is_free.insert(is_free.end(), true);
+    *free = false;
+    buffer_count_ = std::max(buffer_count_, is_free.size());
+    taken.emplace_back(value, static_cast<std::size_t>(free - is_free.begin()));
+    return taken.back().second;
+  };
+  const auto release = [&](std::size_t now) {
+    std::erase_if(taken, [&](const auto& each) {
+      const bool is_over = last_use[each.first] <= now;
+      if (is_over) is_free[each.second] = true;
+      return is_over;
+    });
+  };
+  std::vector<bool> is_there(values_.size(), false);
+  const auto enter = [&](std::size_t value) {
+    if (is_there[value] || values_[value].by_row) return;
+    is_there[value] = true;
+    if (is_input(value)) {
+      if (is_made(value)) pass.code.push_back({value, Place::block, take_buffer(value)});
+      else pass.inputs.push_back(value);
+    } else if (is_known[value]) {
+      pass.earlier.push_back(kept_[value]
+                                 ? Instruction{value, Place::kept, *kept_[value]}
+                                 : Instruction{value, Place::output, static_cast<std::size_t>(output_of(value))});
+    }
+  };
+  for (std::size_t value = op_.in.size(); value < values_.size(); ++value) {
+    if (!is_needed[value] || values_[value].by_row || is_known[value]) continue;
+    for (std::size_t i = 0; i < step(value).operands(); ++i) enter(step(value).of[i]);
+    const Index output = ready_[value] == number ? output_of(value) : -1;
+    Instruction made{value};
+    if (output >= 0 && !stream_ && !is_half(values_[value].type)) {
+      made.place = Place::output;
+      made.index = static_cast<std::size_t>(output);
+    } else if (keeps && is_used_later(value)) {
+      kept_[value] = kept_count_++;
+      made.place = Place::kept;
+      made.index = *kept_[value];
+    } else {
+      if (output >= 0) last_use[value] = values_.size();  // converted at the end of the block
+      made.index = take_buffer(value);
+    }
+    if (output >= 0 && made.place != Place::output) pass.outputs.push_back(static_cast<std::size_t>(output));
+    pass.code.push_back(made);
+    is_there[value] = true;
+    release(value);
+  }
+  for (const auto value : pass.reductions) enter(step(value).of[0]);
+}
+
+namespace {
+
+/// The inputs whose elements the last pass reads before it writes the only result there.
+std::vector<std::size_t> overwritable_by(const op::Expression& op, const Operands& operands) {
+  if (op.out.size() != 1 || operands.outputs[0].shape != op.x) return {};
+  const ExpressionStep& last = op.steps[static_cast<std::size_t>(op.out[0]) - op.in.size()];
+  const bool reads_again =
+      last.kind == StepKind::function && (last.fn == ElementwiseFn::sin || last.fn == ElementwiseFn::cos);
+  std::vector<std::size_t> inputs;
+  for (std::size_t i = 0; i < op.in.size() && !reads_again; ++i)
+    if (op.in[i].shape.empty() && bits(op.in[i].type) == bits(operands.outputs[0].type)) inputs.push_back(i);
+  return inputs;
+}
+
+}  // namespace
+
+Result plans(const op::Expression& op, const Context& context) {
+  const Operands operands = op.operands();
+  const double tolerance = benanza::tolerance(op.type);
+  Plans plans;
+  const auto add = [&](bool stream) {
+    auto program = std::make_shared<ExpressionProgram>(op, context.kernels, stream, context.threads);
+    if (!program->compile()) return false;
+    const std::size_t workspace = program->shared_bytes() + ExpressionProgram::rounded(program->scratch_bytes()) *
+                                                                static_cast<std::size_t>(context.threads);
+    add_plan(
+        plans, context, operands, stream ? "expression,store=nontemporal" : "expression",
+        [program, pool = context.pool](const Arguments& arguments) { program->run(arguments, *pool); }, workspace,
+        tolerance, overwritable_by(op, operands));
+    return true;
+  };
+  if (!add(false)) return Unsupported{"no kernel for a step of an Expression in backend native"};
+  const bool is_large = std::any_of(operands.outputs.begin(), operands.outputs.end(),
+                                    [](const Operand& output) { return output.bytes() >= stream_bytes; });
+  if (is_large) static_cast<void>(add(true));
+  return plans;
+}
+
+}  // namespace benanza::native
