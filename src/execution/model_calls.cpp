@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_calls.hpp"
 
+#include "expression_call.hpp"
 #include "more_forms.hpp"
 #include "special_nodes.hpp"
 #include <benanza/fusion/default_patterns.hpp>
@@ -25,10 +26,14 @@ Seconds guess(const Layer& layer) {
 class Builder {
  public:
   Builder(const Graph& graph, std::span<const std::size_t> nodes, const TensorStore& constants, CallPlans& plans)
-      : graph_(graph), is_run_(nodes.begin(), nodes.end()), constants_(constants), plans_(plans) {}
+      : graph_(graph),
+        single_(make_layer_graph(graph)),
+        is_run_(nodes.begin(), nodes.end()),
+        constants_(constants),
+        plans_(plans) {}
 
   [[nodiscard]] ModelCalls build() {
-    const LayerGraph fused = fuse(make_layer_graph(graph_), default_patterns());
+    const LayerGraph fused = fuse(single_, default_patterns());
     for (const auto& group : fused.layers) add(group);
     add_forms(graph_, result_, plans_);
     return std::move(result_);
@@ -52,7 +57,9 @@ class Builder {
         if (!time || best[at].time < *time + best[at + piece.count].time) continue;
         const std::span part(members.data() + at, piece.count);
         if (!std::all_of(part.begin(), part.end(), [&](std::size_t node) { return is_run_.contains(node); })) continue;
-        auto one = bind_group(graph_, part, piece.layer, constants_);
+        auto one = std::holds_alternative<op::Expression>(*piece.layer)
+                       ? bind_expression(graph_, single_, group, constants_)
+                       : bind_group(graph_, part, piece.layer, constants_);
         if (!one) continue;
         calls[&piece] = std::move(*one);
         best[at] = {*time + best[at + piece.count].time, &piece};
@@ -111,6 +118,7 @@ class Builder {
   }
 
   const Graph& graph_;
+  LayerGraph single_;
   std::set<std::size_t> is_run_;
   const TensorStore& constants_;
   CallPlans& plans_;

@@ -23,12 +23,14 @@ std::vector<std::size_t> sizes_of(const Witness& witness) {
 }  // namespace
 
 TEST_CASE("an RMS norm in parts is one call, with its own epsilon") {
-  // Squares of about 1e-8, so that an epsilon of 1e-5 instead of 1e-12 would give a thirtieth of the result.
+  // Squares of about 1e-9, so that an epsilon of 1e-5 instead of 1e-12 would give a hundredth of the result.
   const Witness witness = witness_of(R"(m (float[8, 64] x) => (float[8, 64] y) <float two = {2},
-      float epsilon = {1e-12}, int64[1] last = {-1}, float small = {0.0001}> {
+      float epsilon = {1e-12}, int64[1] last = {-1}> {
     c = Constant<value = int64[1] {64}>()
     weights = ConstantOfShape<value = float[1] {1.0}>(c)
-    s = Mul(x, small)
+    d = Constant<value = int64[2] {64, 64}>()
+    small = ConstantOfShape<value = float[1] {0.00001}>(d)
+    s = MatMul(x, small)
     square = Pow(s, two)
     mean = ReduceMean(square, last)
     sum = Add(mean, epsilon)

@@ -159,28 +159,23 @@ TEST_CASE("sums in place write over nothing that is read later") {
   CHECK(std::count_if(witness.calls.begin(), witness.calls.end(), adds) == 6);
 }
 
-// x is an input of the graph, p is read again: a and b need memory of their own, c and d overwrite a and b.
+// All that follows the softmax over columns is one call, and the largest of each column is another.
 TEST_CASE("element-wise calls write over what is not read later") {
   const Witness witness = witness_of(
-      R"(m (float[576,256] x, float[1,256] s) => (float[1,1] t, float[1,1] u, float[1,1] v, float[1,1] w, float[1,1] y) {
-    p = Softmax(x)
+      R"(m (float[576,256] x, float[1,256] s) => (float[1,256] t) <int64[1] rows = {0}> {
+    p = Softmax<axis = 0>(x)
     a = Mul(p, s)
-    t = ReduceMax(a)
     c = Sigmoid(a)
-    u = ReduceMax(c)
-    b = Sub(p, x)
-    v = ReduceMax(b)
-    d = Mul(s, b)
-    w = ReduceMax(d)
-    y = ReduceMax(p)
+    d = Add(c, a)
+    t = ReduceMax(d, rows)
   })");
   CAPTURE(witness.refused);
   REQUIRE(witness.given());
   CHECK(witness.difference <= 1e-5);
-  // x, p and one more tensor; with a tensor for every result there would be four.
+  // x and p, over which d is written; with memory of its own for d there would be three.
   constexpr double tensor = 576 * 256 * 4;
-  CHECK(witness.peak.value < 3.7 * tensor);
-  CHECK(witness.peak.value >= 3 * tensor);
+  CHECK(witness.peak.value < 2.7 * tensor);
+  CHECK(witness.peak.value >= 2 * tensor);
 }
 
 TEST_CASE("a witness with moved strides computes what the unchanged model computes") {

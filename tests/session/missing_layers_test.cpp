@@ -21,7 +21,7 @@ using namespace benanza;
 /// Relu and Softmax: two unique layers, which are separate in the fused form too.
 ModelLayers two_layers() {
   benanza::testing::GraphBuilder g;
-  g.output(g.map("Softmax", {g.map("Relu", {g.input({4, 64})})}));
+  g.output(g.map("Softmax", {g.map("Relu", {g.input({4, 64})})}, {{"axis", std::int64_t{0}}}));
   return make_model_layers(g.graph());
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("where two convolutions meet, one takes the add and the other keeps it
 TEST_CASE("a value that has another use is not absorbed") {
   GraphBuilder g;
   const auto y = g.conv(g.input({1, 8, 16, 16}), 8);
-  g.output(g.map("Relu", {y})).output(g.map("Softmax", {y}));
+  g.output(g.map("Relu", {y})).output(g.map("Softmax", {y}, {{"axis", std::int64_t{1}}}));
   CHECK(fused(g).layers.size() == 3);
 }
 
@@ -328,7 +328,12 @@ TEST_CASE("layer norm is recognised in parts") {
   SECTION("the scale alone, where the bias is not a constant") {
     const auto root = g.map("Sqrt", {g.map("Add", {mean_of(g.map("Pow", {centered, g.number(2)})), g.number(1e-5)})});
     g.output(g.map("Add", {g.map("Mul", {g.map("Div", {centered, root}), w}), g.input({64})}));
-    CHECK(signatures(fused(g)).front() == named("LayerNorm/f32/x=16x64"));
+    const LayerGraph graph = fused(g);
+    REQUIRE(graph.layers.size() == 1);  // an expression, or the norm and the sum
+    CHECK(kind(graph.layers[0].layer) == "Expression");
+    CHECK(std::any_of(graph.layers[0].pieces.begin(), graph.layers[0].pieces.end(), [](const Piece& piece) {
+      return LayerSignature(piece.layer).text() == named("LayerNorm/f32/x=16x64");
+    }));
   }
 }
 
@@ -357,12 +362,12 @@ TEST_CASE("attention is gathered with scale and mask") {
     const bool is_constant = GENERATE(true, false);
     const auto hidden = is_constant ? g.weight({16, 32}, DataType::boolean) : g.input({16, 32}, DataType::boolean);
     g.output(mix(softmax(g.node("Where", {hidden, g.number(-1e9), scores}, {1, 4, 16, 32}))));
-    CHECK(fused(g).layers.size() == (is_constant ? 1 : 4));
+    CHECK(fused(g).layers.size() == (is_constant ? 1 : 3));  // Where and softmax are one expression
   }
   SECTION("a number that softmax does not make zero hides nothing") {
     const auto seen = g.input({16, 32}, DataType::boolean);
     g.output(mix(softmax(g.node("Where", {seen, scores, g.number(-1)}, {1, 4, 16, 32}))));
-    CHECK(fused(g).layers.size() == 4);
+    CHECK(fused(g).layers.size() == 3);
   }
   SECTION("neither") { CHECK(only_group(g, mix(softmax(scores))) == named(attention)); }
   SECTION("the scores' product with scale and mask is one call too") {
@@ -510,7 +515,7 @@ TEST_CASE("a group's bytes are its own operands and result, a folded batch norm 
 
 TEST_CASE("an operand that enters after the head is late, the head's own is not") {
   GraphBuilder g;
-  const auto x = g.map("Exp", {g.input({1, 8, 16, 16})}), residual = g.map("Softmax", {x});
+  const auto x = g.map("Exp", {g.input({1, 8, 16, 16})}), residual = g.map("Softmax", {x}, {{"axis", std::int64_t{1}}});
   g.output(g.map("Add", {g.conv(x, 8), residual}));
   const LayerGraph graph = fused(g);
   REQUIRE(graph.layers.size() == 3);

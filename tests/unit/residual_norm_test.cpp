@@ -26,7 +26,7 @@ TEST_CASE("a residual sum and the norm of it are one call, with the sum as an ou
     CHECK(layers[0].written.value == whole);
   }
   SECTION("the next residual reads it too") {
-    const auto y = g.map("Softmax", {norm(sum)});
+    const auto y = g.map("Softmax", {norm(sum)}, {{"axis", std::int64_t{1}}});
     g.output(g.map("Mul", {y, sum}));
     const auto graph = fused(g);
     REQUIRE(graph.layers.size() == 3);
@@ -57,14 +57,14 @@ TEST_CASE("a residual sum and the norm of it are one call, with the sum as an ou
     CHECK(graph.layers[1].predecessors == std::vector<Predecessor>{{0, false}});
   }
   SECTION("what the norm waits for may need the sum") {
-    const auto scale =
-        g.node("ReduceMax", {g.map("Softmax", {sum}), g.ints({0, 1})}, {64}, {{"keepdims", std::int64_t{0}}});
+    const auto scale = g.node("ReduceMax", {g.map("Softmax", {sum}, {{"axis", std::int64_t{1}}}), g.ints({0, 1})}, {64},
+                              {{"keepdims", std::int64_t{0}}});
     g.output(g.map("LayerNormalization", {sum, scale, g.weight({64})}));
     CHECK(fused(g).layers.size() == 4);
   }
   SECTION("a sum that broadcasts is not a residual") {
     g.output(norm(g.map("Add", {g.input(dims), g.input({1, 1, 64})})));
-    CHECK(signatures(fused(g)).back() == named("LayerNorm/f32/x=16x64/bias=1"));
+    CHECK(kind(fused(g).layers.back().layer) == "Expression");
   }
   SECTION("a product's epilogue has the sum before the norm does") {
     GraphBuilder p;

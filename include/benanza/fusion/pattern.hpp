@@ -30,8 +30,12 @@ struct Match {
 
 struct Pattern {
   std::string name{};
+  using Matcher = std::function<std::optional<Match>(const LayerGraph& graph, std::size_t at)>;
   /// The group that layer `at` begins or ends, if there is one.
-  std::function<std::optional<Match>(const LayerGraph& graph, std::size_t at)> match{};
+  Matcher match{};
+  /// In place of `match`, for patterns that look into groups: makes it for one pass over a graph, whose single form is
+  /// given.
+  std::function<Matcher(const LayerGraph& single)> over{};
 };
 
 namespace detail {
@@ -60,23 +64,32 @@ namespace detail {
 }
 
 /// The member whose position the group takes: usually the last one. If a layer before that reads a kept result, it is
-/// the first member, provided that it waits for everything that the others wait for. Nothing if there is no valid
-/// position.
+/// the first member, provided that it waits for everything that the others wait for, otherwise the last one before that
+/// layer. Nothing if there is no valid position.
 [[nodiscard]] inline std::optional<std::size_t> place_of(const LayerGraph& graph, const Match& match) {
   const std::size_t first = match.members.front(), last = match.members.back();
   std::vector<std::size_t> kept = match.kept;
   std::sort(kept.begin(), kept.end());
-  bool is_read_before = false;
-  for (std::size_t next = kept.empty() ? last : kept.front() + 1; next < last && !is_read_before; ++next)
-    is_read_before =
-        !has_member(match, next) &&
-        std::any_of(graph.layers[next].predecessors.begin(), graph.layers[next].predecessors.end(),
-                    [&](const Predecessor& edge) { return std::binary_search(kept.begin(), kept.end(), edge.from); });
-  if (!is_read_before) return last;
+  const auto reads_kept = [&](std::size_t layer) {
+    return !has_member(match, layer) &&
+           std::any_of(
+               graph.layers[layer].predecessors.begin(), graph.layers[layer].predecessors.end(),
+               [&](const Predecessor& edge) { return std::binary_search(kept.begin(), kept.end(), edge.from); });
+  };
+  std::size_t before = kept.empty() ? last : kept.front() + 1;  // the first layer that reads a kept result
+  while (before < last && !reads_kept(before)) ++before;
+  if (before >= last) return last;
+  std::size_t behind = 0;  // everything that the group waits for
+  bool first_waits = true;
   for (auto member : match.members)
-    for (const auto& edge : graph.layers[member].predecessors)
-      if (!has_member(match, edge.from) && !reads_from(graph.layers[first], edge.from)) return std::nullopt;
-  return first;
+    for (const auto& edge : graph.layers[member].predecessors) {
+      if (has_member(match, edge.from)) continue;
+      behind = std::max(behind, edge.from + 1);
+      first_waits = first_waits && reads_from(graph.layers[first], edge.from);
+    }
+  if (first_waits) return first;
+  const auto next = std::lower_bound(match.members.begin(), match.members.end(), before);
+  return next != match.members.begin() && *(next - 1) >= behind ? std::optional(*(next - 1)) : std::nullopt;
 }
 
 /// How many occurrences of the single form the members cover.
@@ -176,13 +189,14 @@ namespace detail {
 }
 
 /// Applies one pattern everywhere, without overlap.
-[[nodiscard]] inline LayerGraph apply(LayerGraph graph, const Pattern& pattern) {
+[[nodiscard]] inline LayerGraph apply(LayerGraph graph, const Pattern& pattern, const LayerGraph& single) {
+  const Pattern::Matcher match_at = pattern.over ? pattern.over(single) : pattern.match;
   std::vector<bool> taken(graph.layers.size(), false);
   LayerPool pool;
   std::map<std::size_t, Match> groups;  // by the member whose position the group takes
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     if (taken[i]) continue;
-    auto match = pattern.match(graph, i);
+    auto match = match_at(graph, i);
     if (match) match = legal_part(graph, std::move(*match), taken);
     if (!match) continue;
     for (auto& piece : match->pieces) piece.layer = pool.shared(piece.layer);

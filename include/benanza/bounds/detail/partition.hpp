@@ -12,6 +12,7 @@
 #include <benanza/model/group_flops.hpp>
 #include <benanza/model/layer_signature.hpp>
 #include <benanza/model/model_layers.hpp>
+#include <benanza/op/elementwise_expression.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +21,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace benanza::detail {
@@ -148,9 +150,12 @@ struct FusedPlan {
     if (!best.reachable || next.time < best.time) best = std::move(next);
   }
 
-  /// One call for a piece of a group. A group that no library runs as one call is bounded by its parts.
+  /// One call for a piece of a group. A group that no library runs as one call is bounded by its parts. In rows that
+  /// are older than expressions, no library runs one.
   void offer_piece(std::vector<Prefix>& prefixes, const Occurrence& at, const Piece& piece, std::size_t node,
                    Seconds whole) {
+    const bool is_newer = std::holds_alternative<op::Expression>(*piece.layer) && !times.has_expressions();
+    if (is_newer && !times.analytic()) return;
     Part part =
         make_part(piece.layer, times, floors.ceilings,
                   piece.count == at.members.size() ? whole : layer_floor(piece.layer, floors.ceilings, !floors.direct));

@@ -6,6 +6,7 @@
 #include <benanza/bounds/detail/quiet_times.hpp>
 #include <benanza/bounds/detail/session_rounds.hpp>
 #include <benanza/bounds/detail/untimed_plans.hpp>
+#include <benanza/op/elementwise_expression.hpp>
 #include <benanza/results/detail/damaged_rows.hpp>
 #include <benanza/results/expected_time.hpp>
 #include <benanza/results/results.hpp>
@@ -38,6 +39,8 @@ class RowTimes {
   [[nodiscard]] const UntimedPlans& untimed() const { return untimed_; }
   /// Whether no measurement is intended.
   [[nodiscard]] bool analytic() const { return analytic_; }
+  /// Whether any row is of an expression. Otherwise, the rows may be older than expressions.
+  [[nodiscard]] bool has_expressions() const { return has_expressions_; }
   /// Whether any row is from a session, which times rounds; rows of 2019 and of other programs are not.
   [[nodiscard]] bool of_sessions() const { return of_sessions_; }
 
@@ -84,7 +87,7 @@ class RowTimes {
   std::vector<std::size_t> rounds_{};
   std::size_t visits_ = 0;
   double wander_ = 0, spread_ = 1;
-  bool analytic_ = false, of_sessions_ = false;
+  bool analytic_ = false, of_sessions_ = false, has_expressions_ = false;
 };
 
 /// Samples that show a spread.
@@ -104,6 +107,7 @@ inline RowTimes::RowTimes(const ResultDatabase& results, const std::set<std::str
   for (const auto& run : results.runs()) {
     damaged.start_session();
     for (const auto& row : run.rows) {
+      has_expressions_ = has_expressions_ || row.signature.starts_with(op::Expression::kind);
       if (!counts(row)) continue;
       untimed_.add(row);
       damaged.add(row);

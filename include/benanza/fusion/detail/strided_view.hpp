@@ -156,7 +156,8 @@ inline constexpr std::int64_t least_run_bytes = 64;
     return softmax->x[2] == 1 && strides && strides->back() == 1;
   }
   const bool by_elements = std::holds_alternative<op::Unary>(layer) || std::holds_alternative<op::Binary>(layer) ||
-                           std::holds_alternative<op::Gather>(layer) || is_movement(layer);
+                           std::holds_alternative<op::Expression>(layer) || std::holds_alternative<op::Gather>(layer) ||
+                           is_movement(layer);
   return by_elements && view.run() * bits(operand.type) / 8 >= least_run_bytes;
 }
 

@@ -6,6 +6,7 @@
 #include <benanza/fusion/detail/activation.hpp>
 #include <benanza/fusion/detail/attention.hpp>
 #include <benanza/fusion/detail/epilogue_group.hpp>
+#include <benanza/fusion/detail/expression_group.hpp>
 #include <benanza/fusion/detail/gated_product.hpp>
 #include <benanza/fusion/detail/normalization.hpp>
 #include <benanza/fusion/detail/padding.hpp>
@@ -28,7 +29,12 @@ BENANZA_INLINE std::vector<Pattern> default_patterns() {
           {"shared_input", detail::match_shared_input},
           {"gated_product", detail::match_gated_product},
           {"elementwise_chain", detail::match_elementwise_chain},
-          {"residual_norm", detail::match_residual_norm}};
+          {"residual_norm", detail::match_residual_norm},
+          {.name = "expression", .over = [](const LayerGraph& single) -> Pattern::Matcher {
+             return [groups = detail::ExpressionGroups(single)](const LayerGraph& graph, std::size_t at) mutable {
+               return groups.match(graph, at);
+             };
+           }}};
 }
 
 }  // namespace benanza

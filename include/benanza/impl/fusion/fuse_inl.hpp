@@ -84,7 +84,7 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
 BENANZA_INLINE LayerGraph fuse(const LayerGraph& single, std::span<const Pattern> patterns) {
   LayerGraph result = single;
   result.form = Form::fused;
-  for (const auto& pattern : patterns) result = detail::apply(std::move(result), pattern);
+  for (const auto& pattern : patterns) result = detail::apply(std::move(result), pattern, single);
   detail::move_in_place(result);
   detail::count_bytes(result, single);
   return result;
