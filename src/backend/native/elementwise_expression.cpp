@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -46,6 +47,7 @@ Index ExpressionProgram::output_of(std::size_t value) const {
 bool ExpressionProgram::compile() {
   for (std::size_t value = 0; value < values_.size(); ++value)
     if (!has_kernel(value)) return false;
+  absorb_products();
   order();
   kept_.assign(values_.size(), std::nullopt);
   const std::vector<Pass> empty = passes_;
@@ -61,12 +63,43 @@ bool ExpressionProgram::compile() {
   return true;
 }
 
+/// Finds products and squares that are read once, by a sum, a difference or a sum over the row.
+void ExpressionProgram::absorb_products() {
+  calls_.assign(values_.size(), {});
+  is_absorbed_.assign(values_.size(), false);
+  std::vector<std::size_t> uses(values_.size(), 0);
+  for (const auto out : op_.out) uses[static_cast<std::size_t>(out)] += 2;
+  for (const auto& each : op_.steps)
+    for (std::size_t i = 0; i < each.operands(); ++i) ++uses[each.of[i]];
+  const auto is_product = [&](std::size_t value) {
+    if (is_input(value) || values_[value].by_row || uses[value] != 1) return false;
+    const ExpressionStep& at = step(value);
+    return in_blocks(values_[value].type) == DataType::f32 && at.kind == StepKind::function &&
+           (at.fn == ElementwiseFn::mul || at.fn == ElementwiseFn::square);
+  };
+  for (std::size_t value = op_.in.size(); value < values_.size(); ++value) {
+    const ExpressionStep& at = step(value);
+    Call& call = calls_[value] = {.of = at.of, .operands = at.operands()};
+    const bool reduces =
+        at.kind == StepKind::reduction && (at.reduce == op::ReduceFn::sum || at.reduce == op::ReduceFn::mean);
+    const bool adds = at.kind == StepKind::function && (at.fn == ElementwiseFn::add || at.fn == ElementwiseFn::sub);
+    for (std::size_t i = 0; i < at.operands() && (reduces || adds) && !call.product; ++i) {
+      if (!is_product(at.of[i])) continue;
+      const ExpressionStep& product = step(at.of[i]);
+      is_absorbed_[at.of[i]] = true;
+      call.product = at.fn == ElementwiseFn::sub && adds ? 1 + i : 0;
+      call.operands = reduces ? 2 : 3;
+      call.of = {product.of[0], product.of[product.operands() - 1], reduces ? 0 : at.of[1 - i]};
+    }
+  }
+}
+
 /// Finds after how many passes each value is known.
 void ExpressionProgram::order() {
   ready_.assign(values_.size(), 0);
   for (std::size_t value = op_.in.size(); value < values_.size(); ++value) {
-    for (std::size_t i = 0; i < step(value).operands(); ++i)
-      ready_[value] = std::max(ready_[value], ready_[step(value).of[i]]);
+    for (std::size_t i = 0; i < calls_[value].operands; ++i)
+      ready_[value] = std::max(ready_[value], ready_[calls_[value].of[i]]);
     if (step(value).kind == StepKind::reduction) ++ready_[value];
   }
   std::size_t last = 0;  // pass that has work
@@ -91,29 +124,32 @@ void ExpressionProgram::make_pass(std::size_t number, bool keeps) {
   for (std::size_t earlier = 0; earlier < number; ++earlier)
     for (const auto& made : passes_[earlier].code)
       if (made.place == Place::kept || (made.place == Place::output && !stream_)) is_known[made.value] = true;
-  for (const auto value : pass.reductions) is_needed[step(value).of[0]] = true;
+  for (const auto value : pass.reductions)
+    for (std::size_t i = 0; i < calls_[value].operands; ++i) is_needed[calls_[value].of[i]] = true;
   for (const auto out : op_.out) {
     const auto value = static_cast<std::size_t>(out);
     if (!values_[value].by_row && ready_[value] == number) is_needed[value] = true;
   }
   for (std::size_t value = values_.size(); value-- > op_.in.size();) {
     if (!is_needed[value] || values_[value].by_row || is_known[value]) continue;
-    for (std::size_t i = 0; i < step(value).operands(); ++i) is_needed[step(value).of[i]] = true;
+    for (std::size_t i = 0; i < calls_[value].operands; ++i) is_needed[calls_[value].of[i]] = true;
   }
   // What later passes need again, if rows are kept.
   const auto is_used_later = [&](std::size_t value) {
     for (std::size_t other = op_.in.size(); other < values_.size(); ++other) {
       const bool is_later = values_[other].by_row ? ready_[other] > number + 1 : ready_[other] > number;
-      for (std::size_t i = 0; i < step(other).operands(); ++i)
-        if (step(other).of[i] == value && is_later) return true;
+      if (!is_later || is_absorbed_[other]) continue;
+      const auto of = std::span(calls_[other].of).first(calls_[other].operands);
+      if (std::find(of.begin(), of.end(), value) != of.end()) return true;
     }
     return false;
   };
   std::vector<std::size_t> last_use(values_.size(), 0);
   for (std::size_t value = op_.in.size(); value < values_.size(); ++value)
     if (is_needed[value] && !values_[value].by_row && !is_known[value])
-      for (std::size_t i = 0; i < step(value).operands(); ++i) last_use[step(value).of[i]] = value;
-  for (const auto value : pass.reductions) last_use[step(value).of[0]] = values_.size();
+      for (std::size_t i = 0; i < calls_[value].operands; ++i) last_use[calls_[value].of[i]] = value;
+  for (const auto value : pass.reductions)
+    for (std::size_t i = 0; i < calls_[value].operands; ++i) last_use[calls_[value].of[i]] = values_.size();
 
   std::vector<bool> is_free(buffer_count_, true);
   std::vector<std::pair<std::size_t, std::size_t>> taken;  // value, buffer
@@ -147,7 +183,7 @@ void ExpressionProgram::make_pass(std::size_t number, bool keeps) {
   };
   for (std::size_t value = op_.in.size(); value < values_.size(); ++value) {
     if (!is_needed[value] || values_[value].by_row || is_known[value]) continue;
-    for (std::size_t i = 0; i < step(value).operands(); ++i) enter(step(value).of[i]);
+    for (std::size_t i = 0; i < calls_[value].operands; ++i) enter(calls_[value].of[i]);
     const Index output = ready_[value] == number ? output_of(value) : -1;
     Instruction made{value};
     if (output >= 0 && !stream_ && !is_half(values_[value].type)) {
@@ -166,7 +202,8 @@ void ExpressionProgram::make_pass(std::size_t number, bool keeps) {
     is_there[value] = true;
     release(value);
   }
-  for (const auto value : pass.reductions) enter(step(value).of[0]);
+  for (const auto value : pass.reductions)
+    for (std::size_t i = 0; i < calls_[value].operands; ++i) enter(calls_[value].of[i]);
 }
 
 namespace {

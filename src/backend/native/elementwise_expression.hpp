@@ -65,6 +65,15 @@ class ExpressionProgram {
     std::size_t index = 0;  ///< of the buffer or the output
   };
 
+  /// What the kernel of a step reads.
+  struct Call {
+    std::array<std::size_t, 3> of{};
+    std::size_t operands = 0;
+    /// The first two operands are factors: their product is added, subtracted or reduced in the same call. The number
+    /// is that of Kernels::product_sum.
+    std::optional<std::size_t> product{};
+  };
+
   struct Pass {
     std::vector<std::size_t> inputs{};      ///< that are read as they are in memory
     std::vector<Instruction> earlier{};     ///< results of earlier passes
@@ -103,9 +112,9 @@ class ExpressionProgram {
   }
   [[nodiscard]] bool has_kernel(std::size_t value) const;
   [[nodiscard]] Index output_of(std::size_t value) const;
+  void absorb_products();
   void order();
   void make_pass(std::size_t pass, bool keeps);
-  [[nodiscard]] std::size_t block_elements(std::size_t buffers) const;
 
   void run_rows(Thread& thread, Index begin, Index end) const;
   void run_divided(const Arguments& arguments, const ThreadPool& pool, std::byte* memory) const;
@@ -117,6 +126,7 @@ class ExpressionProgram {
   [[nodiscard]] Index offset(std::size_t input, const TensorShape& at) const;
   void make_input(Thread& thread, std::size_t input, Index at, Index n, std::byte* to) const;
   void compute(Thread& thread, std::size_t value, Index n, std::byte* to) const;
+  void multiply_add(const Thread& thread, const Call& call, Index n, std::byte* to) const;
   void convert(const void* from, DataType of, DataType to, Index n, void* result, std::byte* spare) const;
   [[nodiscard]] std::byte* buffer(const Thread& thread, std::size_t i) const {
     return thread.memory + kept_count_ * kept_size() + i * buffer_size();
@@ -132,6 +142,8 @@ class ExpressionProgram {
   bool reduces_ = false, by_runs_ = true, divides_rows_ = false;
   Index rows_ = 1, row_ = 1, part_ = 1, block_ = most_block;
   std::vector<TensorShape> strides_{};
+  std::vector<Call> calls_{};                ///< of each value that is a step
+  std::vector<bool> is_absorbed_{};          ///< of each value: another step's call computes it
   std::vector<std::size_t> ready_{};         ///< of each value: the passes before it
   std::vector<std::size_t> first_by_row_{};  ///< steps with one element for each row that need no pass
   std::vector<Pass> passes_{};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace benanza::native {
 
@@ -115,8 +116,26 @@ void ExpressionProgram::convert(const void* from, DataType of, DataType to, Inde
   kernels_.to_f32[static_cast<std::size_t>(*stored(to))](spare, result, n);
 }
 
+void ExpressionProgram::multiply_add(const Thread& thread, const Call& call, Index n, std::byte* to) const {
+  View a = thread.views[call.of[0]], b = thread.views[call.of[1]];
+  const View c = thread.views[call.of[2]];
+  if (a.stride == 0) std::swap(a, b);
+  const auto *p = static_cast<const float*>(a.data), *q = static_cast<const float*>(b.data),
+             *r = static_cast<const float*>(c.data);
+  auto* y = reinterpret_cast<float*>(to);
+  if (a.stride != 0 || n == 1)
+    return kernels_.product_sum[*call.product][b.stride == 0 && n > 1 ? 1 : 0][c.stride == 0 && n > 1 ? 1 : 0](p, q, r,
+                                                                                                               y, n);
+  const float product = *p * *q;
+  const auto& table = kernels_.binary[static_cast<std::size_t>(Arithmetic::f32)];
+  const auto fn = static_cast<std::size_t>(*call.product == 0 ? ElementwiseFn::add : ElementwiseFn::sub);
+  if (*call.product == 2) return table[static_cast<std::size_t>(Form::scalar_b)][fn](r, &product, y, n);
+  table[static_cast<std::size_t>(Form::scalar_a)][fn](&product, r, y, n);
+}
+
 /// Computes n elements of a step, or one if `n` is 1.
 void ExpressionProgram::compute(Thread& thread, std::size_t value, Index n, std::byte* to) const {
+  if (calls_[value].product) return multiply_add(thread, calls_[value], n, to);
   const ExpressionStep& at = step(value);
   const View &a = thread.views[at.of[0]], &b = thread.views[at.of[1]], &c = thread.views[at.of[2]];
   switch (at.kind) {
@@ -170,22 +189,31 @@ void ExpressionProgram::run_block(Thread& thread, const Pass& pass, Index at, In
       continue;
     }
     const ExpressionStep& at_step = step(made.value);
-    bool is_one = made.place == Place::block;  // all operands are one number
-    for (std::size_t i = 0; i < at_step.operands(); ++i) is_one = is_one && thread.views[at_step.of[i]].stride == 0;
-    const View first = thread.views[at_step.of[0]];
-    const bool takes_one = at_step.kind == StepKind::function && is_binary(at_step.fn)
-                               ? first.stride != 0 || thread.views[at_step.of[1]].stride != 0
-                               : at_step.kind == StepKind::choice || first.stride != 0;
-    if (!is_one && !takes_one) thread.views[at_step.of[0]] = {filled(thread, at_step.of[0], n, buffer_count_ + 2), 1};
+    const Call& call = calls_[made.value];
+    bool is_one = made.place == Place::block, any_vector = false;  // all operands are one number
+    for (std::size_t i = 0; i < call.operands; ++i) any_vector = any_vector || thread.views[call.of[i]].stride != 0;
+    is_one = is_one && !any_vector;
+    const View first = thread.views[call.of[0]];
+    if (!is_one && !any_vector && at_step.kind != StepKind::choice)
+      thread.views[call.of[0]] = {filled(thread, call.of[0], n, buffer_count_ + 2), 1};
     compute(thread, made.value, is_one ? 1 : n, to);
-    thread.views[at_step.of[0]] = first;
+    thread.views[call.of[0]] = first;
     thread.views[made.value] = {to, is_one ? 0 : 1};
   }
   for (const auto value : pass.reductions) {
-    const std::size_t operand = step(value).of[0];
+    const Call& call = calls_[value];
     const Fold fold = fold_of(step(value).reduce);
-    const auto* x = static_cast<const float*>(filled(thread, operand, n, buffer_count_));
-    thread.totals[value] = combined(fold, thread.totals[value], kernels_.fold[static_cast<std::size_t>(fold)](x, n));
+    const auto* x = static_cast<const float*>(filled(thread, call.of[0], n, buffer_count_));
+    double total = 0;
+    if (call.product && call.of[0] == call.of[1]) {
+      total = kernels_.fold[static_cast<std::size_t>(Fold::sum_square)](x, n);
+    } else if (call.product) {
+      total =
+          kernels_.sum_of_products(x, static_cast<const float*>(filled(thread, call.of[1], n, buffer_count_ + 1)), n);
+    } else {
+      total = kernels_.fold[static_cast<std::size_t>(fold)](x, n);
+    }
+    thread.totals[value] = combined(fold, thread.totals[value], total);
   }
   for (const auto number : pass.outputs) {
     const auto value = static_cast<std::size_t>(op_.out[number]);

@@ -251,6 +251,8 @@ struct Kernels {
   /// y = x * scale + shift; the second form is at least 0.
   void (*affine[2])(const float* x, const float* scale, const float* shift, float* y, Index n){};
   void (*affine_scalar[2])(const float* x, float scale, float shift, float* y, Index n){};
+  /// y = a * b + c, a * b - c and c - a * b. By whether b and whether c is a single element for the whole run.
+  void (*product_sum[3][2][2])(const float* a, const float* b, const float* c, float* y, Index n){};
   /// y[i] = condition[i] ? a[i] : b[i], by element size 1, 2, 4, 8; strides of 0 repeat one element.
   void (*where[4])(const std::uint8_t* condition, const void* a, Index a_stride, const void* b, Index b_stride, void* y,
                    Index n){};
@@ -303,6 +305,7 @@ struct Kernels {
   void (*optimizer[4])(float* w, const float* dw, float* a, float* b, Index n, const OptimizerNumbers& by){};
 
   double (*fold[folds])(const float* x, Index n){};  ///< folds a run
+  double (*sum_of_products)(const float* a, const float* b, Index n) = nullptr;
   /// accumulator[i] = fold of accumulator[i] and x[r * stride + i], for `rows` rows.
   void (*fold_rows[folds])(float* accumulator, const float* x, Index stride, Index rows, Index n){};
   double (*sum_of_exp)(const float* x, Index n, float shift) = nullptr;  ///< sums exp(x - shift)

@@ -115,6 +115,31 @@ void add_form(BinaryKernel (&table)[elementwise_fns]) {
   set(Fn::fmod, remainder_of<form>);
 }
 
+/// `which` is as in Kernels::product_sum.
+template <int which, bool scalar_b, bool scalar_c>
+void product_sum(const float* a, const float* b, const float* c, float* y, Index n) {
+  const F b0 = splat(scalar_b ? *b : 0.0F), c0 = splat(scalar_c ? *c : 0.0F);
+  const auto with = [](F p, F q, F r) { return which == 0 ? p * q + r : which == 1 ? p * q - r : r - p * q; };
+  const auto at = [&](Index i) { return with(load(a + i), scalar_b ? b0 : load(b + i), scalar_c ? c0 : load(c + i)); };
+  Index i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const F v[4] = {at(i), at(i + lanes), at(i + 2 * lanes), at(i + 3 * lanes)};
+    for (int j = 0; j < 4; ++j) store(y + i + j * lanes, v[j]);
+  }
+  for (; i + lanes <= n; i += lanes) store(y + i, at(i));
+  if (i == n) return;
+  const auto some = [&](const float* from) { return load_some(from + i, n - i, 0.0F); };
+  store_some(y + i, with(some(a), scalar_b ? b0 : some(b), scalar_c ? c0 : some(c)), n - i);
+}
+
+template <int which>
+void add_product_sums(Kernels& kernels) {
+  kernels.product_sum[which][0][0] = product_sum<which, false, false>;
+  kernels.product_sum[which][0][1] = product_sum<which, false, true>;
+  kernels.product_sum[which][1][0] = product_sum<which, true, false>;
+  kernels.product_sum[which][1][1] = product_sum<which, true, true>;
+}
+
 template <bool then_relu>
 void affine(const float* x, const float* scale, const float* shift, float* y, Index n) {
   for (Index i = 0; i < n; i += lanes) {
@@ -150,6 +175,9 @@ void add_binary(Kernels& kernels) {
   kernels.add_relu[static_cast<std::size_t>(Form::vectors)] = vectorized<Fn::add, Form::vectors, true>;
   kernels.add_relu[static_cast<std::size_t>(Form::scalar_a)] = vectorized<Fn::add, Form::scalar_a, true>;
   kernels.add_relu[static_cast<std::size_t>(Form::scalar_b)] = vectorized<Fn::add, Form::scalar_b, true>;
+  add_product_sums<0>(kernels);
+  add_product_sums<1>(kernels);
+  add_product_sums<2>(kernels);
   kernels.affine[0] = affine<false>;
   kernels.affine[1] = affine<true>;
   kernels.affine_scalar[0] = affine_scalar<false>;

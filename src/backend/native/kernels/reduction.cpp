@@ -80,6 +80,23 @@ void fold_rows(float* accumulator, const float* x, Index stride, Index rows, Ind
   if (rows == 1) fold_few_rows<fold, 1>(accumulator, x, stride, n);
 }
 
+/// As `fold_run`.
+double sum_of_products(const float* x, const float* w, Index n) {
+  constexpr Index block = 4096;
+  double result = 0;
+  for (Index begin = 0; begin < n; begin += block) {
+    const Index end = begin + block < n ? begin + block : n;
+    F a[4] = {};
+    Index i = begin;
+    for (; i + 4 * lanes <= end; i += 4 * lanes)
+      for (int j = 0; j < 4; ++j) a[j] += load(x + i + j * lanes) * load(w + i + j * lanes);
+    for (; i + lanes <= end; i += lanes) a[0] += load(x + i) * load(w + i);
+    if (i < end) a[1] += load_some(x + i, end - i, 0.0F) * load_some(w + i, end - i, 0.0F);
+    result += static_cast<double>(sum((a[0] + a[1]) + (a[2] + a[3])));
+  }
+  return result;
+}
+
 double sum_of_exp(const float* x, Index n, float shift) {
   const F offset = splat(shift);
   double result = 0;
@@ -177,6 +194,7 @@ void add_reduce(Kernels& kernels) {
   add_fold<Fold::prod>(kernels);
   add_fold<Fold::l1>(kernels);
   add_fold<Fold::sum_square>(kernels);
+  kernels.sum_of_products = sum_of_products;
   kernels.sum_of_exp = sum_of_exp;
   kernels.add_exp = add_exp;
   kernels.find = find;
