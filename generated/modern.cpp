@@ -1138,7 +1138,7 @@ const op::LayerNorm layer_norm[] = {
     {.x = {49, 1536}, .bias = true},
         // swin_t x1 single, x1 fused: node_layer_norm_23
     {.x = {128, 768}, .bias = true},
-        // bert_base_s128 x25 single, x25 fused: node_layer_norm
+        // bert_base_s128 x25 single, x24 fused: node_layer_norm
         // gpt2_s128 x25 single, x24 fused: node_layer_norm
     {.x = {128, 768}, .bias = true, .residual = op::Residual::kept},
         // gpt2_s128 x1 fused: node_add_1
@@ -1170,7 +1170,7 @@ const op::LayerNorm layer_norm[] = {
         // whisper_tiny_encoder x1 fused: node_add
     {.x = {3136, 96}, .bias = true},
         // convnext_tiny x5 single, x5 fused: node_layer_norm
-        // swin_t x5 single, x3 fused: node_layer_norm
+        // swin_t x5 single, x1 fused: node_layer_norm
     {.x = {3136, 96}, .bias = true, .residual = op::Residual::kept},
         // swin_t x2 fused: node_add_1
 };
@@ -1564,7 +1564,7 @@ const op::Binary binary[] = {
         // gpt2_s128 x25 single: node_add_1
         // llama_160m_prefill_s128 x36 single: node_add_4
     {.a = {98304}, .b = {98304}, .post = {add}},
-        // bert_base_s128 x1 fused: node_add
+        // bert_base_s128 x1 part: node_add
     {.a = {100352}, .b = {100352}},
         // resnet50 x3 single: node_add_13
     {.a = {150528}, .b = {150528}},
@@ -1677,7 +1677,7 @@ const op::Binary binary[] = {
     {.fn = mul, .a = {768, 49}, .b = {768, 1}},
         // convnext_tiny x3 single: node_mul_15
     {.fn = mul, .a = {768, 49}, .b = {768, 1}, .post = {add}},
-        // convnext_tiny x3 fused: node_mul_15
+        // convnext_tiny x2 fused: node_mul_15
     {.fn = mul, .a = {888, 49}, .b = {888, 1}},
         // regnet_y_1_6gf x2 single, x2 fused: node_mul_25
     {.fn = mul, .a = {960, 49}, .b = {960, 1}},
@@ -1737,6 +1737,14 @@ const op::Binary binary[] = {
     {.fn = pow, .a = {393216}, .b = {1}},
         // gpt2_s128 x12 single: node_pow_1
 };
+const op::Expression expression[] = {
+    {.x = {128, 768}, .rows = 1, .in = {ExpressionInput{DataType::f32, {1, 768}}, ExpressionInput{DataType::f32, {1, 1}}, ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32, {1, 768}}}, .steps = {ExpressionStep{.kind = StepKind::function, .fn = add, .of = {3, 4}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {2, 6}}, ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::mean, .of = {7}}, ExpressionStep{.kind = StepKind::function, .fn = sub, .of = {7, 8}}, ExpressionStep{.kind = StepKind::function, .fn = square, .of = {9}}, ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::mean, .of = {10}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {1, 11}}, ExpressionStep{.kind = StepKind::function, .fn = sqrt, .of = {12}}, ExpressionStep{.kind = StepKind::function, .fn = reciprocal, .of = {13}}, ExpressionStep{.kind = StepKind::function, .fn = mul, .of = {14, 9}}, ExpressionStep{.kind = StepKind::function, .fn = mul, .of = {15, 5}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {0, 16}}}, .out = {17}},
+        // bert_base_s128 x1 fused: node_add
+    {.x = {768, 49}, .rows = 1, .in = {ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32, {768, 1}}}, .steps = {ExpressionStep{.kind = StepKind::function, .fn = mul, .of = {1, 2}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {0, 3}}, ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::mean, .of = {4}}}, .out = {5}},
+        // convnext_tiny x1 fused: node_mul_17
+    {.x = {3136, 96}, .rows = 1, .in = {ExpressionInput{DataType::f32, {1, 96}}, ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32, {1, 1}}, ExpressionInput{DataType::f32, {1, 96}}, ExpressionInput{DataType::f32, {1, 1}}}, .steps = {ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::mean, .of = {1}}, ExpressionStep{.kind = StepKind::function, .fn = sub, .of = {1, 5}}, ExpressionStep{.kind = StepKind::function, .fn = square, .of = {6}}, ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::mean, .of = {7}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {2, 8}}, ExpressionStep{.kind = StepKind::function, .fn = sqrt, .of = {9}}, ExpressionStep{.kind = StepKind::function, .fn = reciprocal, .of = {10}}, ExpressionStep{.kind = StepKind::function, .fn = mul, .of = {6, 11}}, ExpressionStep{.kind = StepKind::function, .fn = mul, .of = {12, 3}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {13, 0}}, ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::mean, .of = {14}}, ExpressionStep{.kind = StepKind::function, .fn = sub, .of = {14, 15}}, ExpressionStep{.kind = StepKind::function, .fn = square, .of = {16}}, ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::mean, .of = {17}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {4, 18}}, ExpressionStep{.kind = StepKind::function, .fn = sqrt, .of = {19}}, ExpressionStep{.kind = StepKind::function, .fn = reciprocal, .of = {20}}, ExpressionStep{.kind = StepKind::function, .fn = mul, .of = {16, 21}}, ExpressionStep{.kind = StepKind::function, .fn = mul, .of = {22, 3}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {0, 23}}}, .out = {24, 14}},
+        // swin_t x1 fused: node_layer_norm
+};
 const op::Reduce reduce[] = {
     {.x = {32, 12544}, .axes = {1}},
         // efficientnet_b0 x1 single, x1 fused: node_mean
@@ -1773,7 +1781,7 @@ const op::Reduce reduce[] = {
     {.x = {768}, .axes = {0}},
         // llama_160m_decode_p512 x25 single: node_mean
     {.x = {768, 49}, .axes = {1}},
-        // convnext_tiny x1 single, x1 fused: node_mean
+        // convnext_tiny x1 single: node_mean
         // swin_t x1 single, x1 fused: node_mean
     {.x = {888, 49}, .axes = {1}},
         // regnet_y_1_6gf x3 single, x3 fused: node_mean_25
@@ -2074,6 +2082,7 @@ int main(int argc, char** argv) {
                                softmax,
                                unary,
                                binary,
+                               expression,
                                reduce,
                                transpose,
                                concat,

@@ -4009,7 +4009,7 @@ const op::Softmax softmax[] = {
         // Shufflenet x1 single, x1 fused: softmax_1
         // Zfnet512 x1 single, x1 fused: softmax_1
     {.x = {1, 3040000, 1}},
-        // DUC x1 single, x1 fused: seg_loss
+        // DUC x1 single: seg_loss
 };
 const op::Unary unary[] = {
     {.fn = leaky_relu, .x = {86528}, .alpha = 0.1},
@@ -4889,7 +4889,11 @@ const op::Binary binary[] = {
 };
 const op::Nary nary[] = {
     {.x = {3040000}, .count = 4},
-        // DUC x1 single, x1 fused: fc1_cityscapes
+        // DUC x1 single: fc1_cityscapes
+};
+const op::Expression expression[] = {
+    {.x = {3040000}, .in = {ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32}, ExpressionInput{DataType::f32}}, .steps = {ExpressionStep{.kind = StepKind::function, .fn = add, .of = {2, 3}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {1, 4}}, ExpressionStep{.kind = StepKind::function, .fn = add, .of = {0, 5}}, ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::max, .of = {6}}, ExpressionStep{.kind = StepKind::function, .fn = sub, .of = {6, 7}}, ExpressionStep{.kind = StepKind::function, .fn = exp, .of = {8}}, ExpressionStep{.kind = StepKind::reduction, .reduce = op::ReduceFn::sum, .of = {9}}, ExpressionStep{.kind = StepKind::function, .fn = reciprocal, .of = {10}}, ExpressionStep{.kind = StepKind::function, .fn = mul, .of = {11, 9}}}, .out = {12}},
+        // DUC x1 fused: fc1_cityscapes
 };
 const op::Transpose transpose[] = {
     {.x = {4, 28, 3136}, .perm = {1, 0, 2}},
@@ -5118,6 +5122,7 @@ int main(int argc, char** argv) {
                                unary,
                                binary,
                                nary,
+                               expression,
                                transpose,
                                concat,
                                slice,

@@ -84,3 +84,20 @@ TEST_CASE("a group between two reshapes is one call") {
   })",
                  4);
 }
+
+TEST_CASE("norms of groups and of batches are parts of one call, with their own epsilon") {
+  check_one_call(R"(m (float[2, 8, 6, 5] x, float[8] w, float[8] b) => (float[2, 8, 6, 5] y) <float small = {0.0001}> {
+    s = Mul(x, small)
+    n = GroupNormalization<num_groups = 4, epsilon = 1e-12>(s, w, b)
+    t = Tanh(n)
+    y = Mul(n, t)
+  })",
+                 4);
+  check_one_call(R"(m (float[2, 8, 6, 5] x, float[8] w, float[8] b, float[8] u) => (float[2, 8, 6, 5] y) {
+    v = Exp(u)
+    n = BatchNormalization<epsilon = 0.3>(x, w, b, u, v)
+    t = Tanh(n)
+    y = Mul(n, t)
+  })",
+                 3);
+}

@@ -115,7 +115,7 @@ class Extend(unittest.TestCase):
         tree.insert("include/benanza/impl/fusion/default_patterns_inl.hpp", '{"activation",', '{"sign", detail::match_sign},\n          ')
         self.assert_as_said(tree, "a fusion pattern")
         # Without it: Unary/f32/fn=neg/x=32/post=abs.
-        self.assertEqual(tree.output_of(HERE / "extend/ask_pattern.cpp").split(), ["Unary/f32/fn=abs/x=32", "Softmax/f32/x=4x8x1"])
+        self.assertEqual(tree.output_of(HERE / "extend/ask_pattern.cpp").split(), ["Unary/f32/fn=abs/x=32", "Softmax/f32/x=1x4x8"])
 
     def test_a_report(self):
         tree = self.tree("report")

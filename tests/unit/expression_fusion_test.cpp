@@ -145,6 +145,32 @@ TEST_CASE("a norm of groups between two reshapes is one expression with the scal
   CHECK(moved_by(last) == Moved{488, 480});
 }
 
+TEST_CASE("a group norm and the activation behind it are one expression") {
+  GraphBuilder g;
+  const auto x = g.input({2, 8, 6, 5});
+  const auto norm = g.map("GroupNormalization", {x, g.weight({8}), g.weight({8})}, {{"num_groups", std::int64_t{4}}});
+  const auto y = g.map("Mul", {norm, g.map("Tanh", {norm})});
+  g.output(y);
+  const LayerGraph graph = fused(g);
+  CAPTURE(signatures(graph));
+  REQUIRE(graph.layers.size() == 1);
+  CHECK(kind(graph.layers[0].layer) == "Expression");
+  CHECK(operands(graph.layers[0].layer).inputs.size() == 4);  // with epsilon
+  CHECK(moved_by(graph.layers[0]) == Moved{480 + 8 + 8, 480});
+}
+
+TEST_CASE("a batch normalisation whose result is read twice is a part of an expression") {
+  GraphBuilder g;
+  const auto norm = g.batch_norm(g.input({1, 8, 10, 10}));
+  CHECK(moved(g, {g.map("Mul", {g.map("Sin", {norm}), g.map("Cos", {norm})})}) == Moved{800 + 4 * 8, 800});
+}
+
+TEST_CASE("steps of what broadcasts count for its own elements") {
+  // A sum and a root of 8 numbers, then a quotient of 8 x 50.
+  const Layer layer = parse_layer("Expression/f32/x=8x50/in=f32:8x1,f32:1x1,f32/steps=add:0:1,sqrt:3,div:2:4/out=5");
+  CHECK(cost(layer).flops.value == 8 + 8 + 400);
+}
+
 TEST_CASE("the order of sums and of nodes does not change an expression") {
   const auto signature = [](bool swapped) {
     GraphBuilder g;

@@ -58,9 +58,9 @@ struct Expression {
   /// An input that only chooses between two tensors may be read at no element, as with op::Where.
   [[nodiscard]] Operands operands() const;
 
-  /// One operation per element and step, two for reductions that first take a magnitude or a square; steps that have
-  /// one element per row count once per row. Next to floating-point arithmetic, steps on integers and truth values do
-  /// not count.
+  /// One operation per step and element of what its operands broadcast to, two for reductions that first take a
+  /// magnitude or a square.
+  /// Next to floating-point arithmetic, steps on integers and truth values do not count.
   [[nodiscard]] Arithmetic arithmetic() const;
 
   [[nodiscard]] bool consistent() const;

@@ -9,7 +9,8 @@
 
 int main() {
   benanza::testing::GraphBuilder model;
-  model.output(model.map("Softmax", {model.map("Abs", {model.map("Neg", {model.input({4, 8})})})}));
+  const auto magnitude = model.map("Abs", {model.map("Neg", {model.input({4, 8})})});
+  model.output(model.map("Softmax", {magnitude}, {{"axis", std::int64_t{0}}}));
   for (const auto& group : benanza::make_layer_graph(model.graph(), benanza::default_patterns()).layers)
     std::puts(benanza::LayerSignature(group.layer).text().c_str());
 }

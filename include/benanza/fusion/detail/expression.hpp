@@ -57,6 +57,10 @@ struct StepSpace {
   if (const auto* cast = std::get_if<op::Cast>(&layer); cast != nullptr && fits(cast->to))
     return StepSpace{.elements = element_count(cast->x)};
   if (!is_float(type(layer))) return std::nullopt;
+  if (const auto* norm = std::get_if<op::BatchNorm>(&layer); norm != nullptr && norm->post.empty())
+    return StepSpace{.elements = element_count(norm->x), .steps = 7};
+  if (const auto* norm = std::get_if<op::GroupNorm>(&layer))
+    return StepSpace{.elements = element_count(norm->x), .row = norm->x[1] / norm->groups * norm->x[2], .steps = 9};
   if (const auto* reduce = std::get_if<op::Reduce>(&layer)) {
     const bool is_inner =
         reduce->axes.size() == 1 && reduce->axes[0] + 1 == static_cast<std::int64_t>(reduce->x.size());
@@ -214,19 +218,31 @@ class ExpressionDraft {
 
   /// The value of an operand of a step whose result has these dimensions.
   [[nodiscard]] std::optional<std::size_t> operand(const std::optional<TensorId>& id, const Dims& result) {
-    if (!id) return std::nullopt;
+    return id ? operand(*id, dims(*id), result) : std::nullopt;
+  }
+  /// An operand with one number for each channel, which is the second dimension.
+  [[nodiscard]] std::optional<std::size_t> channels(const Part& part, std::size_t i) {
+    const Dims& result = dims(part.output);
+    if (i >= part.inputs.size() || !part.inputs[i] || result.size() < 2) return std::nullopt;
+    if (element_count(dims(*part.inputs[i])) != result[1]) return std::nullopt;
+    Dims aligned(result.size() - 1, 1);
+    aligned[0] = result[1];
+    return operand(*part.inputs[i], aligned, result);
+  }
+  /// `own`: the operand's dimensions.
+  [[nodiscard]] std::optional<std::size_t> operand(TensorId id, const Dims& own, const Dims& result) {
     const bool by_row = element_count(result) != elements_;
-    const auto shape = placed(dims(*id), result, by_row);
+    const auto shape = placed(own, result, by_row);
     if (!shape) return std::nullopt;
     Dims rows = sizes_;
     std::fill(rows.end() - static_cast<std::ptrdiff_t>(inner_), rows.end(), 1);
-    if (const auto made = made_.find(*id); made != made_.end()) {
+    if (const auto made = made_.find(id); made != made_.end()) {
       const bool fits = values_[made->second].by_row ? *shape == rows : !by_row && *shape == sizes_;
       return fits ? std::optional(made->second) : std::nullopt;
     }
-    const auto root = roots_.find(*id);
-    return input({.type = type_of(*id), .shape = *shape == sizes_ ? TensorShape{} : TensorShape(*shape)},
-                 {.tensor = root != roots_.end() ? root->second : *id},
+    const auto root = roots_.find(id);
+    return input({.type = type_of(id), .shape = *shape == sizes_ ? TensorShape{} : TensorShape(*shape)},
+                 {.tensor = root != roots_.end() ? root->second : id},
                  std::all_of(shape->end() - static_cast<std::ptrdiff_t>(inner_), shape->end(),
                              [](auto size) { return size == 1; }));
   }
@@ -357,15 +373,42 @@ class ExpressionDraft {
     const std::size_t sum = reduced(op::ReduceFn::sum, power);
     return softmax.log ? function(sub, below, function(log, sum)) : function(mul, power, function(reciprocal, sum));
   }
-  [[nodiscard]] Made steps_of(const op::LayerNorm& norm, const Part& part) {
+  /// 1 / sqrt(variance + epsilon)
+  [[nodiscard]] std::size_t inverse_deviation(std::size_t variance, const Part& part) {
+    using enum ElementwiseFn;
+    const std::size_t epsilon = input({.type = values_[variance].type, .shape = TensorShape::filled(sizes_.size(), 1)},
+                                      {.epsilon_of = part.member}, true);
+    return function(reciprocal, function(sqrt, function(add_, variance, epsilon)));
+  }
+  /// x - mean (or x), divided by its deviation.
+  [[nodiscard]] Made normalized(const Part& part, bool subtracts) {
     using enum ElementwiseFn;
     const auto x = operand(part.inputs.at(0), dims(part.output));
     if (!x || values_[*x].by_row) return std::nullopt;
-    const std::size_t centered = norm.rms ? *x : function(sub, *x, reduced(op::ReduceFn::mean, *x));
+    const std::size_t centered = subtracts ? function(sub, *x, reduced(op::ReduceFn::mean, *x)) : *x;
     const std::size_t variance = reduced(op::ReduceFn::mean, function(square, centered));
-    const std::size_t epsilon = input({.type = values_[*x].type, .shape = TensorShape::filled(sizes_.size(), 1)},
-                                      {.epsilon_of = part.member}, true);
-    std::size_t y = function(mul, centered, function(reciprocal, function(sqrt, function(add_, variance, epsilon))));
+    return function(mul, centered, inverse_deviation(variance, part));
+  }
+  [[nodiscard]] Made steps_of(const op::BatchNorm&, const Part& part) {
+    using enum ElementwiseFn;
+    const auto x = operand(part.inputs.at(0), dims(part.output));
+    const auto scale = channels(part, 1), bias_value = channels(part, 2), mean = channels(part, 3),
+               variance = channels(part, 4);
+    if (!x || !scale || !bias_value || !mean || !variance) return std::nullopt;
+    const std::size_t factor = function(mul, *scale, inverse_deviation(*variance, part));
+    return function(add_, function(mul, function(sub, *x, *mean), factor), *bias_value);
+  }
+  [[nodiscard]] Made steps_of(const op::GroupNorm&, const Part& part) {
+    const auto y = normalized(part, true);
+    const auto scale = channels(part, 1), shift = channels(part, 2);
+    if (!y || !scale || !shift) return std::nullopt;
+    return function(add_, function(ElementwiseFn::mul, *y, *scale), *shift);
+  }
+  [[nodiscard]] Made steps_of(const op::LayerNorm& norm, const Part& part) {
+    using enum ElementwiseFn;
+    const auto made = normalized(part, !norm.rms);
+    if (!made) return std::nullopt;
+    std::size_t y = *made;
     std::size_t next = norm.first_weight();
     for (const auto& [has, fn] : {std::pair(norm.scale, mul), std::pair(norm.bias, add_)}) {
       if (!has) continue;

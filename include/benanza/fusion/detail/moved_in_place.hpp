@@ -166,7 +166,8 @@ class MovementInPlace {
       if (other != reader && (!place.is_dense() || has_own_place(other, whole))) return false;
     const Occurrence& at = graph_->layers[*maker];
     const Occurrence& mover = graph_->layers[whole];
-    if (at.repeat != mover.repeat || at.branches != mover.branches || at.outputs.size() != 1 || is_opaque(at.layer) ||
+    const bool is_written_alone = at.outputs.size() == 1 || std::holds_alternative<op::Expression>(*at.layer);
+    if (at.repeat != mover.repeat || at.branches != mover.branches || !is_written_alone || is_opaque(at.layer) ||
         is_in_place(at.layer))
       return false;
     if (written_.contains(*maker)) return place.is_dense();
@@ -175,7 +176,10 @@ class MovementInPlace {
       return at.inputs[0] && elements(*at.inputs[0]) == elements(id) &&
              is_written_there(*at.inputs[0], *maker, whole, place);
     const auto all = operands(at.layer);
-    return all.outputs[0].elements() == elements(id) && takes(at.layer, all.outputs[0], place);
+    const auto result =
+        static_cast<std::size_t>(std::find(at.outputs.begin(), at.outputs.end(), id) - at.outputs.begin());
+    return result < all.outputs.size() && all.outputs[result].elements() == elements(id) &&
+           takes(at.layer, all.outputs[result], place);
   }
 
   /// Whether a reader of a tensor determines its place: movement in place, or a layer that updates it.

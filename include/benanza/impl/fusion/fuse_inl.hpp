@@ -32,11 +32,14 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     group.written = {};
     group.needed = {};
     group.absorbed = free_flops(group.layer);
+    const bool is_expression = std::holds_alternative<op::Expression>(*group.layer);
     Flops all{};
     for (auto member : group.members) {
       const auto& part = single.layers[member];
-      all += cost(part.layer).flops - part.absorbed;
-      group.needed.flops += part.needed.flops;
+      if (!is_expression || is_float(type(part.layer)) == is_float(type(group.layer))) {  // as the expression counts
+        all += cost(part.layer).flops - part.absorbed;
+        group.needed.flops += part.needed.flops;
+      }
       for (std::size_t k = 0; k < part.outputs.size(); ++k)
         if (leaves(part.outputs[k]))
           group.needed.written += single.tensors[part.outputs[k]].bytes() * part.live.output(k);
@@ -74,7 +77,8 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
       return std::holds_alternative<op::Pad>(*single.layers[member].layer);
     });
     // Adding zeros does not count either, if one of several products has no bias.
-    group.needed.flops = std::min(group.needed.flops, padded ? whole.flops : whole.flops * group.live.flops);
+    group.needed.flops =
+        std::min(group.needed.flops, padded || is_expression ? whole.flops : whole.flops * group.live.flops);
     if (padded && whole.flops.value > 0) group.live.flops = group.needed.flops / whole.flops;
   }
 }

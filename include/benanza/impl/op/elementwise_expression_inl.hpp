@@ -34,9 +34,10 @@ namespace benanza::op {
 BENANZA_INLINE std::vector<Expression::Value> Expression::values() const {
   std::vector<Value> all;
   for (const auto& input : in) {
+    const auto begin = static_cast<std::size_t>(rows);  // of the dimensions of a row
     const bool by_row =
-        !input.shape.empty() && std::all_of(input.shape.begin() + std::min<std::ptrdiff_t>(rows, input.shape.size()),
-                                            input.shape.end(), [](std::int64_t size) { return size == 1; });
+        begin <= input.shape.size() && !input.shape.empty() &&
+        std::all_of(input.shape.begin() + begin, input.shape.end(), [](auto size) { return size == 1; });
     all.push_back({input.type, by_row});
   }
   for (const auto& step : steps) {
@@ -122,15 +123,17 @@ BENANZA_INLINE Operands Expression::operands() const {
 BENANZA_INLINE Arithmetic Expression::arithmetic() const {
   const auto all = values();
   if (all.empty()) return {};
-  const double elements = static_cast<double>(element_count(x)),
-               each_row = static_cast<double>(element_count(row_shape()));
+  std::vector<TensorShape> shapes;  // what has to be computed of each value
+  for (const auto& input : in) shapes.push_back(input.shape.empty() ? x : input.shape);
   Arithmetic result;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const ExpressionStep& step = steps[i];
-    if (is_float(type) && !is_float(all[step.of[step.kind == StepKind::choice ? 1 : 0]].type)) continue;
+  for (const auto& step : steps) {
+    TensorShape read = shapes[step.of[0]];
+    for (std::size_t i = 1; i < step.operands(); ++i) read = broadcast(read, shapes[step.of[i]]);
     const bool is_reduction = step.kind == StepKind::reduction;
+    shapes.push_back(is_reduction ? row_shape() : read);
+    if (is_float(type) && !is_float(all[step.of[step.kind == StepKind::choice ? 1 : 0]].type)) continue;
     const bool two = is_reduction && (step.reduce == ReduceFn::l1 || step.reduce == ReduceFn::sum_square);
-    result.flops += (two ? 2.0 : 1.0) * (all[in.size() + i].by_row && !is_reduction ? each_row : elements);
+    result.flops += (two ? 2.0 : 1.0) * static_cast<double>(element_count(read));
   }
   return result;
 }
