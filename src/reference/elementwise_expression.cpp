@@ -60,7 +60,8 @@ class Evaluation {
     if (step.kind == StepKind::choice) return a != 0 ? b : c;
     if (step.kind == StepKind::conversion) {
       if (step.to == DataType::boolean) return a != 0 ? 1 : 0;
-      return is_float(step.to) ? round_to(step.to, a) : wrap(step.to, std::trunc(a));
+      if (is_float(step.to)) return round_to(step.to, a);
+      return wrap(step.to, std::trunc(type == DataType::f64 ? a : static_cast<double>(static_cast<float>(a))));
     }
     return is_binary(step.fn) ? apply(step.fn, type, a, b) : apply(step.fn, type, a, step.alpha, step.beta);
   }

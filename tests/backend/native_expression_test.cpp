@@ -66,6 +66,7 @@ TEST_CASE("Expressions of other element types agree with the reference", "[nativ
     check_expression(t + "/x=40x53/in=" + t + "," + t + ":40x1/steps=mul:0:1,add:0:2,relu:3/out=4x2");
     check_expression(t + "/x=90x7/in=" + t + "," + t + ":90x1/steps=mul:0:1,cast:2:f32,tanh:3/out=4x2");
   }
+  check_expression("f32/x=160/in=f32/steps=row_sum_square:0,sqrt:1,tanh:2,cast:3:i32,cast:4:f32,mul:0:5/out=6");
   check_expression("f64/x=4x99/in=f64,f64:1x99/steps=mul:0:1,add:0:2/out=3");
   check_expression("i64/x=4x99/in=i64,i64:1x99/steps=mul:0:1,add:0:2,cast:3:i32,neg:4/out=5");
   check_expression("f32/x=4x99/in=bool:4x1,f32,f32:1x1/steps=where:0:1:2,exp:3/out=4");

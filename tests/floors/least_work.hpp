@@ -44,13 +44,13 @@ inline ModelLayers least_layers(const std::string& text, const std::vector<Store
 struct Least {
   double flops = 0, reads = 0, writes = 0;
 };
-/// Operations on integers and truth values that an expression does not count next to floating-point arithmetic.
+/// Operations on other types than the one that an expression counts.
 inline double uncounted(const ModelLayers& model, const Occurrence& at) {
   double flops = 0;
-  if (!std::holds_alternative<op::Expression>(*at.layer) || !is_float(type(at.layer))) return flops;
+  if (!std::holds_alternative<op::Expression>(*at.layer)) return flops;
   for (const auto member : at.members) {
     const Occurrence& part = model.single.layers[member];
-    if (!is_float(type(part.layer))) flops += part.needed.flops.value;
+    if (type(part.layer) != type(at.layer)) flops += part.needed.flops.value;
   }
   return flops;
 }

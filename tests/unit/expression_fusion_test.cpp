@@ -165,6 +165,38 @@ TEST_CASE("a batch normalisation whose result is read twice is a part of an expr
   CHECK(moved(g, {g.map("Mul", {g.map("Sin", {norm}), g.map("Cos", {norm})})}) == Moved{800 + 4 * 8, 800});
 }
 
+TEST_CASE("a tensor that is read through a view as well is one operand") {
+  GraphBuilder g;
+  const auto x = g.input({64, 64});
+  const auto view = g.node("Unsqueeze", {x, g.ints({0})}, {1, 64, 64});
+  g.output(g.node("Mul", {g.map("Sin", {x}), g.map("Tanh", {view})}, {1, 64, 64}));
+  const LayerGraph graph = fused(g);
+  CAPTURE(signatures(graph));
+  CHECK(operands(graph.layers.back().layer).inputs.size() == 1);
+  CHECK(moved_by(graph.layers.back()) == Moved{4096, 4096});
+}
+
+TEST_CASE("nodes whose dimensions fit no others leave the group, not the whole group") {
+  GraphBuilder g;  // 6 x 35 and 14 x 15 have no common factors
+  const auto chain = g.map("Cos", {g.map("Mul", {g.map("Sin", {g.input({6, 35})}), g.input({35})})});
+  const auto turned = g.node("Reshape", {chain, g.ints({14, 15})}, {14, 15});
+  g.output(g.map("Exp", {g.map("Add", {turned, g.input({15})})}));
+  const LayerGraph graph = fused(g);
+  CAPTURE(signatures(graph));
+  CHECK(graph.layers.size() < 5);
+}
+
+TEST_CASE("an expression counts operations on the type that has the most") {
+  // 64 conversions of f16, and 3 * 64 operations on bf16.
+  const Layer layer = parse_layer("Expression/bf16/x=64/in=f16/steps=cast:0:bf16,sin:1,cos:2,cast:3:f16/out=4");
+  CHECK(cost(layer).flops.value == 192);
+  CHECK_THROWS_AS(parse_layer("Expression/f16/x=64/in=f16/steps=cast:0:bf16,sin:1,cos:2,cast:3:f16/out=4"), InputError);
+}
+
+TEST_CASE("an expression has no dimension that none of its operands has") {
+  CHECK_THROWS_AS(parse_layer("Expression/f32/x=1000000/in=f32:1/steps=sin:0/out=1"), InputError);
+}
+
 TEST_CASE("steps of what broadcasts count for its own elements") {
   // A sum and a root of 8 numbers, then a quotient of 8 x 50.
   const Layer layer = parse_layer("Expression/f32/x=8x50/in=f32:8x1,f32:1x1,f32/steps=add:0:1,sqrt:3,div:2:4/out=5");

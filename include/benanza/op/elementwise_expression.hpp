@@ -23,7 +23,7 @@ struct Expression {
   static constexpr std::array<std::string_view, 0> onnx_types{};
   static constexpr std::size_t most_inputs = 24, most_steps = 64;
   DataType type =
-      DataType::f32;  ///< the narrowest floating-point type of its values; without any, that of the first input
+      DataType::f32;  ///< the floating-point type with the most arithmetic; without any, that of the first input
   TensorShape x{};
   std::int64_t rows = 0;
   std::vector<ExpressionInput> in{};
@@ -60,7 +60,7 @@ struct Expression {
 
   /// One operation per step and element of what its operands broadcast to, two for reductions that first take a
   /// magnitude or a square.
-  /// Next to floating-point arithmetic, steps on integers and truth values do not count.
+  /// Steps on operands of other types than `type` do not count, since they have other peaks.
   [[nodiscard]] Arithmetic arithmetic() const;
 
   [[nodiscard]] bool consistent() const;

@@ -224,7 +224,8 @@ std::vector<std::size_t> overwritable_by(const op::Expression& op, const Operand
 
 Result plans(const op::Expression& op, const Context& context) {
   const Operands operands = op.operands();
-  const double tolerance = benanza::tolerance(op.type);
+  double tolerance = 0;
+  for (const auto& value : op.values()) tolerance = std::max(tolerance, benanza::tolerance(value.type));
   Plans plans;
   const auto add = [&](bool stream) {
     auto program = std::make_shared<ExpressionProgram>(op, context.kernels, stream, context.threads);

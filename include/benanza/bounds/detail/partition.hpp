@@ -138,7 +138,19 @@ struct FusedPlan {
     OccurrenceFloors members{};
     for (const auto member : at.members) members += single_plan.floors[member];
     if (at.members.size() == 1 && at.pieces.empty()) return members;
-    return least(members, floors_of(at, group_flops(at, single), floors));
+    OccurrenceFloors result = least(members, floors_of(at, group_flops(at, single), floors));
+    if (std::holds_alternative<op::Expression>(*at.layer) && at.outputs.size() > 1)
+      result.without_weights = std::min(result.without_weights, shortest_path(at));
+    return result;
+  }
+
+  /// The least that a path of layers may take through a group with several results, which need not be computed
+  /// together: the time of its cheapest layer.
+  [[nodiscard]] Seconds shortest_path(const Occurrence& at) const {
+    Seconds least = single_plan.floors[at.members.front()].without_weights;
+    for (const auto member : at.members)
+      if (!is_free(single.layers[member].layer)) least = std::min(least, single_plan.floors[member].without_weights);
+    return least;
   }
 
   /// Replaces the prefix behind `parts`, which cover `count` members from `first`, if this one is cheaper.

@@ -101,6 +101,7 @@ class ExpressionDraft {
   struct Value {
     ExpressionInput input{};  ///< if it is one
     ExpressionSource source{};
+    TensorId root = 0;                     ///< the tensor whose elements it has, through views
     std::optional<ExpressionStep> step{};  ///< otherwise; its operands are indices of `values_`
     DataType type = DataType::f32;
     bool by_row = false;
@@ -248,14 +249,29 @@ class ExpressionDraft {
   }
 
   std::size_t input(const ExpressionInput& input, const ExpressionSource& source, bool by_row) {
+    const TensorId root = source.epsilon_of ? 0 : root_of(source.tensor);
     for (std::size_t i = 0; i < values_.size(); ++i)
-      if (!values_[i].step && values_[i].input == input && values_[i].source.tensor == source.tensor &&
+      if (!values_[i].step && values_[i].input == input && values_[i].root == root &&
           values_[i].source.epsilon_of == source.epsilon_of)
         return i;
     std::uint64_t digest = mixed(17, static_cast<std::uint64_t>(input.type));
     for (const auto size : input.shape) digest = mixed(digest, static_cast<std::uint64_t>(size));
-    values_.push_back({.input = input, .source = source, .type = input.type, .by_row = by_row, .digest = digest});
+    values_.push_back(
+        {.input = input, .source = source, .root = root, .type = input.type, .by_row = by_row, .digest = digest});
     return values_.size() - 1;
+  }
+
+  /// The tensor whose elements a tensor has in the same order, behind all views.
+  [[nodiscard]] TensorId root_of(TensorId id) const {
+    while (single_->tensors[id].producers.size() == 1) {
+      const Occurrence& maker = single_->layers[single_->tensors[id].producers[0]];
+      const bool is_same = std::holds_alternative<op::View>(*maker.layer) && !maker.inputs.empty() && maker.inputs[0] &&
+                           maker.outputs.size() == 1 && type_of(*maker.inputs[0]) == type_of(id) &&
+                           element_count(dims(*maker.inputs[0])) == element_count(dims(id));
+      if (!is_same) break;
+      id = *maker.inputs[0];
+    }
+    return id;
   }
 
   /// Steps from Fowler, Noll and Vo's hash FNV-1a, for words in place of bytes.

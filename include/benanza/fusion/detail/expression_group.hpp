@@ -44,6 +44,7 @@ class ExpressionGroups {
   [[nodiscard]] std::optional<Match> match(const LayerGraph& graph, std::size_t at) {
     graph_ = &graph;
     members_.clear();
+    added_.clear();
     space_ = {};
     if (used_.contains(at) || is_view(at) || !take(at)) return std::nullopt;
     while (const auto next = best_neighbor()) {
@@ -51,24 +52,19 @@ class ExpressionGroups {
       else refused_.insert(*next);
     }
     refused_.clear();
-    drop_loose_views();
-    const auto works = std::count_if(members_.begin(), members_.end(), [&](std::size_t k) { return !is_view(k); });
-    if (works < 2) return std::nullopt;
-    Match match{.members = members_};
-    std::vector<std::size_t> covered;
-    std::vector<TensorId> results = graph.layers[members_.back()].outputs;
-    for (const auto member : members_) {
-      const auto& nodes = graph.layers[member].members;
-      covered.insert(covered.end(), nodes.begin(), nodes.end());
-      if (member == members_.back() || !is_read_outside(member)) continue;
-      match.kept.push_back(member);
-      results.push_back(graph.layers[member].outputs[0]);
+    // If the layers that were added last do not fit the others' dimensions, the first ones may.
+    while (members_.size() > 1) {
+      drop_loose_views();
+      if (auto match = members_.size() > 1 && has_place() ? drafted() : std::nullopt) {
+        used_.insert(members_.begin(), members_.end());
+        return match;
+      }
+      const std::size_t fewer = std::min(members_.size(), added_.size()) / 2;
+      added_.resize(fewer);
+      members_ = added_;
+      std::sort(members_.begin(), members_.end());
     }
-    const auto draft = ExpressionDraft(*single_).of(covered, pieces_within(graph, members_), results);
-    if (!draft) return std::nullopt;
-    match.pieces = {{0, match.members.size(), Layer(draft->layer)}};
-    used_.insert(members_.begin(), members_.end());
-    return match;
+    return std::nullopt;
   }
 
  private:
@@ -84,6 +80,26 @@ class ExpressionGroups {
   [[nodiscard]] bool is_view(std::size_t k) const { return std::holds_alternative<op::View>(*graph_->layers[k].layer); }
   [[nodiscard]] bool is_member(std::size_t k) const { return std::binary_search(members_.begin(), members_.end(), k); }
   [[nodiscard]] std::int64_t elements(TensorId id) const { return element_count(graph_->tensors[id].dims); }
+
+  /// The group of all members. Nothing if they are no expression, or only one layer.
+  [[nodiscard]] std::optional<Match> drafted() const {
+    const auto works = std::count_if(members_.begin(), members_.end(), [&](std::size_t k) { return !is_view(k); });
+    if (works < 2) return std::nullopt;
+    Match match{.members = members_};
+    std::vector<std::size_t> covered;
+    std::vector<TensorId> results = graph_->layers[members_.back()].outputs;
+    for (const auto member : members_) {
+      const auto& nodes = graph_->layers[member].members;
+      covered.insert(covered.end(), nodes.begin(), nodes.end());
+      if (member == members_.back() || !is_read_outside(member)) continue;
+      match.kept.push_back(member);
+      results.push_back(graph_->layers[member].outputs[0]);
+    }
+    const auto draft = ExpressionDraft(*single_).of(covered, pieces_within(*graph_, members_), results);
+    if (!draft) return std::nullopt;
+    match.pieces = {{0, match.members.size(), Layer(draft->layer)}};
+    return match;
+  }
 
   /// The space with the steps of layer `k`. Nothing if they do not fit.
   [[nodiscard]] std::optional<Space> with(std::size_t k) const {
@@ -127,6 +143,7 @@ class ExpressionGroups {
     const auto at = members_.insert(std::lower_bound(members_.begin(), members_.end(), k), k);
     if (inputs() <= most_inputs && has_place()) {
       space_ = *space;
+      added_.push_back(k);
       return true;
     }
     members_.erase(at);
@@ -215,6 +232,7 @@ class ExpressionGroups {
   const LayerGraph* single_;
   const LayerGraph* graph_ = nullptr;
   std::vector<std::size_t> members_{};  ///< in order
+  std::vector<std::size_t> added_{};    ///< the same, in the order in which they were added
   Space space_{};
   std::set<std::size_t> refused_{};  ///< layers that the group with its present members cannot take
   std::set<std::size_t> used_{};     ///< members of earlier groups

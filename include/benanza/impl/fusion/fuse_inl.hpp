@@ -36,7 +36,7 @@ inline void count_bytes(LayerGraph& fused, const LayerGraph& single) {
     Flops all{};
     for (auto member : group.members) {
       const auto& part = single.layers[member];
-      if (!is_expression || is_float(type(part.layer)) == is_float(type(group.layer))) {  // as the expression counts
+      if (!is_expression || stored_type(type(part.layer)) == type(group.layer)) {  // as the expression counts
         all += cost(part.layer).flops - part.absorbed;
         group.needed.flops += part.needed.flops;
       }

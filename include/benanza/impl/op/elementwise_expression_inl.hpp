@@ -27,6 +27,24 @@ namespace benanza::detail {
   return needs_positive(fn) || fn == pow || fn == div || fn == mod || fn == fmod;
 }
 
+/// The operations on operands of one type. `values`: those of the expression.
+[[nodiscard]] BENANZA_INLINE double flops_of(const op::Expression& op, const std::vector<op::Expression::Value>& values,
+                                             DataType type) {
+  std::vector<TensorShape> shapes;  // what has to be computed of each value
+  for (const auto& input : op.in) shapes.push_back(input.shape.empty() ? op.x : input.shape);
+  double flops = 0;
+  for (const auto& step : op.steps) {
+    TensorShape read = shapes[step.of[0]];
+    for (std::size_t i = 1; i < step.operands(); ++i) read = broadcast(read, shapes[step.of[i]]);
+    const bool is_reduction = step.kind == StepKind::reduction;
+    shapes.push_back(is_reduction ? op.row_shape() : read);
+    if (values[step.of[step.kind == StepKind::choice ? 1 : 0]].type != type) continue;
+    const bool two = is_reduction && (step.reduce == op::ReduceFn::l1 || step.reduce == op::ReduceFn::sum_square);
+    flops += (two ? 2.0 : 1.0) * static_cast<double>(element_count(read));
+  }
+  return flops;
+}
+
 }  // namespace benanza::detail
 
 namespace benanza::op {
@@ -76,14 +94,17 @@ BENANZA_INLINE TensorShape Expression::row_shape() const {
 }
 
 BENANZA_INLINE DataType Expression::own_type() const {
-  std::optional<DataType> narrowest;
-  const auto note = [&](DataType each) {
-    if (is_float(each) && (!narrowest || bits(each) < bits(*narrowest))) narrowest = each;
-  };
-  for (const auto& input : in) note(input.type);
-  for (const auto& step : steps)
-    if (step.kind == StepKind::conversion) note(step.to);
-  if (narrowest) return *narrowest;
+  const auto all = values();
+  std::optional<DataType> own;
+  double most = -1;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is_float(all[i].type)) continue;
+    const double flops = detail::flops_of(*this, all, all[i].type);
+    if (flops <= most) continue;
+    own = all[i].type;
+    most = flops;
+  }
+  if (own) return *own;
   return in.empty() ? DataType::f32 : in.front().type;
 }
 
@@ -122,20 +143,7 @@ BENANZA_INLINE Operands Expression::operands() const {
 
 BENANZA_INLINE Arithmetic Expression::arithmetic() const {
   const auto all = values();
-  if (all.empty()) return {};
-  std::vector<TensorShape> shapes;  // what has to be computed of each value
-  for (const auto& input : in) shapes.push_back(input.shape.empty() ? x : input.shape);
-  Arithmetic result;
-  for (const auto& step : steps) {
-    TensorShape read = shapes[step.of[0]];
-    for (std::size_t i = 1; i < step.operands(); ++i) read = broadcast(read, shapes[step.of[i]]);
-    const bool is_reduction = step.kind == StepKind::reduction;
-    shapes.push_back(is_reduction ? row_shape() : read);
-    if (is_float(type) && !is_float(all[step.of[step.kind == StepKind::choice ? 1 : 0]].type)) continue;
-    const bool two = is_reduction && (step.reduce == ReduceFn::l1 || step.reduce == ReduceFn::sum_square);
-    result.flops += (two ? 2.0 : 1.0) * static_cast<double>(element_count(read));
-  }
-  return result;
+  return {.flops = all.empty() ? 0 : detail::flops_of(*this, all, type)};
 }
 
 BENANZA_INLINE bool Expression::consistent() const {
@@ -159,7 +167,11 @@ BENANZA_INLINE bool Expression::consistent() const {
   const bool reduces =
       std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.kind == StepKind::reduction; });
   const std::size_t count = in.size() + steps.size();
-  if ((rows > 0 && !reduces) || values().size() != count || type != own_type()) return false;
+  const auto all = values();
+  if ((rows > 0 && !reduces) || all.size() != count) return false;
+  TensorShape read = TensorShape::filled(x.size(), 1);
+  for (const auto& input : in) read = broadcast(read, input.shape.empty() ? x : input.shape);
+  if (read != x || type != own_type()) return false;
   std::vector<bool> is_used(count, false);
   for (const auto& step : steps)
     for (std::size_t i = 0; i < step.operands(); ++i) is_used[step.of[i]] = true;
