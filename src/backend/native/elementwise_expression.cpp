@@ -59,7 +59,7 @@ bool ExpressionProgram::compile() {
     for (std::size_t pass = 0; pass < passes_.size(); ++pass) make_pass(pass, false);
   }
   const auto fits = static_cast<Index>(cached_bytes / ((buffer_count_ + 1) * 4)) / 64 * 64;
-  block_ = std::clamp(fits, least_block, most_block);
+  block_ = std::clamp(fits, least_block, block_);
   return true;
 }
 
@@ -227,21 +227,28 @@ Result plans(const op::Expression& op, const Context& context) {
   double tolerance = 0;
   for (const auto& value : op.values()) tolerance = std::max(tolerance, benanza::tolerance(value.type));
   Plans plans;
-  const auto add = [&](bool stream) {
-    auto program = std::make_shared<ExpressionProgram>(op, context.kernels, stream, context.threads);
+  const auto add = [&](bool stream, Index block) {
+    auto program = std::make_shared<ExpressionProgram>(op, context.kernels, stream, block, context.threads);
     if (!program->compile()) return false;
     const std::size_t workspace = program->shared_bytes() + ExpressionProgram::rounded(program->scratch_bytes()) *
                                                                 static_cast<std::size_t>(context.threads);
+    const std::string algorithm = "expression,block=" + std::to_string(block) + (stream ? ",store=nontemporal" : "");
     add_plan(
-        plans, context, operands, stream ? "expression,store=nontemporal" : "expression",
+        plans, context, operands, algorithm,
         [program, pool = context.pool](const Arguments& arguments) { program->run(arguments, *pool); }, workspace,
         tolerance, overwritable_by(op, operands));
     return true;
   };
-  if (!add(false)) return Unsupported{"no kernel for a step of an Expression in backend native"};
-  const bool is_large = std::any_of(operands.outputs.begin(), operands.outputs.end(),
-                                    [](const Operand& output) { return output.bytes() >= stream_bytes; });
-  if (is_large) static_cast<void>(add(true));
+  const auto is_large = [](const std::vector<Operand>& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [](const Operand& operand) { return operand.bytes() >= stream_bytes; });
+  };
+  if (!add(false, ExpressionProgram::long_block))
+    return Unsupported{"no kernel for a step of an Expression in backend native"};
+  const bool reads_much = is_large(operands.inputs), writes_much = is_large(operands.outputs);
+  if (writes_much) static_cast<void>(add(true, ExpressionProgram::long_block));
+  if (reads_much || writes_much) static_cast<void>(add(false, ExpressionProgram::short_block));
+  if (writes_much) static_cast<void>(add(true, ExpressionProgram::short_block));
   return plans;
 }
 

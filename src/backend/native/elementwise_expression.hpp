@@ -20,8 +20,12 @@ class ExpressionProgram {
   static constexpr std::size_t line = 64;
   [[nodiscard]] static std::size_t rounded(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
-  ExpressionProgram(const op::Expression& op, const Kernels& kernels, bool stream, int threads)
-      : op_(op), kernels_(kernels), stream_(stream), values_(op.values()), threads_(threads) {
+  /// Blocks of most elements suit operands in caches; while the next operands come from memory, shorter ones do.
+  static constexpr Index long_block = 2048, short_block = 512;
+
+  /// `most_block`: the most elements of a block.
+  ExpressionProgram(const op::Expression& op, const Kernels& kernels, bool stream, Index most_block, int threads)
+      : op_(op), kernels_(kernels), stream_(stream), values_(op.values()), threads_(threads), block_(most_block) {
     reduces_ = std::any_of(op.steps.begin(), op.steps.end(),
                            [](const auto& step) { return step.kind == StepKind::reduction; });
     rows_ = reduces_ ? element_count(op.row_shape()) : 1;
@@ -47,7 +51,7 @@ class ExpressionProgram {
   static constexpr Index shortest_run = 32;  // if shorter, calls for each run cost more than expanding operands
   static constexpr std::size_t cached_bytes = 24 * 1024;  // for the buffers of a block
   static constexpr std::size_t kept_bytes = 256 * 1024;   // for what is kept of a row
-  static constexpr Index least_block = 256, most_block = 2048;
+  static constexpr Index least_block = 256;
   static constexpr Index long_row = 8192;  // with few rows, the elements of longer ones are divided among threads
 
   /// The location of a block; one element for the whole block if stride is 0.
@@ -140,7 +144,7 @@ class ExpressionProgram {
   std::vector<op::Expression::Value> values_;
   int threads_;
   bool reduces_ = false, by_runs_ = true, divides_rows_ = false;
-  Index rows_ = 1, row_ = 1, part_ = 1, block_ = most_block;
+  Index rows_ = 1, row_ = 1, part_ = 1, block_;
   std::vector<TensorShape> strides_{};
   std::vector<Call> calls_{};                ///< of each value that is a step
   std::vector<bool> is_absorbed_{};          ///< of each value: another step's call computes it
