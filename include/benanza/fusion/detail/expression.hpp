@@ -5,6 +5,7 @@
 #pragma once
 
 #include <benanza/base/detail/collapse.hpp>
+#include <benanza/fusion/detail/step_space.hpp>
 #include <benanza/model/layer.hpp>
 #include <benanza/model/model_layers.hpp>
 #include <benanza/op/elementwise_expression.hpp>
@@ -34,54 +35,14 @@ struct DraftedExpression {
   std::vector<ExpressionSource> inputs{};  ///< in the order of `layer.in`
 };
 
-/// How many elements a layer's steps have, and how many of them a row has. Nothing if it is no part of expressions.
-struct StepSpace {
-  std::int64_t elements = 0;
-  std::optional<std::int64_t> row{};  ///< only of layers with reductions
-  std::size_t steps = 1;              ///< how many steps it is at most
-};
-
-[[nodiscard]] inline bool is_plain_binary(const op::Binary& binary) { return binary.post.empty() && !binary.scaled; }
-
-/// The layer must have one result.
-[[nodiscard]] inline std::optional<StepSpace> step_space(const Layer& layer) {
-  const auto fits = [](DataType type) { return is_type_of_expressions(stored_type(type)); };
-  if (!fits(type(layer))) return std::nullopt;
-  if (const auto* unary = std::get_if<op::Unary>(&layer); unary != nullptr && unary->post.empty())
-    return StepSpace{.elements = element_count(unary->x)};
-  if (const auto* binary = std::get_if<op::Binary>(&layer); binary != nullptr && is_plain_binary(*binary))
-    return StepSpace{.elements = element_count(binary->y())};
-  if (const auto* nary = std::get_if<op::Nary>(&layer); nary != nullptr && !nary->mean && nary->count <= 8)
-    return StepSpace{.elements = element_count(nary->x), .steps = static_cast<std::size_t>(nary->count - 1)};
-  if (const auto* where = std::get_if<op::Where>(&layer)) return StepSpace{.elements = element_count(where->output())};
-  if (const auto* cast = std::get_if<op::Cast>(&layer); cast != nullptr && fits(cast->to))
-    return StepSpace{.elements = element_count(cast->x)};
-  if (!is_float(type(layer))) return std::nullopt;
-  if (const auto* norm = std::get_if<op::BatchNorm>(&layer); norm != nullptr && norm->post.empty())
-    return StepSpace{.elements = element_count(norm->x), .steps = 7};
-  if (const auto* norm = std::get_if<op::GroupNorm>(&layer))
-    return StepSpace{.elements = element_count(norm->x), .row = norm->x[1] / norm->groups * norm->x[2], .steps = 9};
-  if (const auto* reduce = std::get_if<op::Reduce>(&layer)) {
-    const bool is_inner =
-        reduce->axes.size() == 1 && reduce->axes[0] + 1 == static_cast<std::int64_t>(reduce->x.size());
-    if (!is_inner || reduce->fn == op::ReduceFn::arg_max || reduce->fn == op::ReduceFn::arg_min) return std::nullopt;
-    return StepSpace{.elements = element_count(reduce->x), .row = reduce->x.back(), .steps = 6};
-  }
-  if (const auto* softmax = std::get_if<op::Softmax>(&layer); softmax != nullptr && softmax->x[2] == 1)
-    return StepSpace{.elements = element_count(softmax->x), .row = softmax->x[1], .steps = 6};
-  if (const auto* norm = std::get_if<op::LayerNorm>(&layer);
-      norm != nullptr && norm->residual == op::Residual::none && !norm->x_bias)
-    return StepSpace{.elements = element_count(norm->x), .row = norm->x[1], .steps = 9};
-  return std::nullopt;
-}
-
 /// Draws up one expression. Each needs its own instance.
 class ExpressionDraft {
  public:
   explicit ExpressionDraft(const LayerGraph& single) : single_(&single) {}
 
-  /// `members`: layers of the single form, in order. `pieces`: parts of them that are one function of one tensor are
-  /// taken as that. `results`: the tensors that are written, in order. Nothing if they are no expression.
+  /// `members`: layers of the single form, in order. `pieces`: if one covers several members and is a function of one
+  /// tensor, it becomes one step. `results`: the tensors that the call writes, in order. Returns nothing if one call
+  /// cannot compute the members.
   [[nodiscard]] std::optional<DraftedExpression> of(std::span<const std::size_t> members, std::span<const Piece> pieces,
                                                     std::span<const TensorId> results) {
     const auto parts = parts_of(members, pieces);
@@ -486,7 +447,7 @@ class ExpressionDraft {
     const auto has = [&](const ExpressionInput& input, std::size_t axis) {
       return input.shape.empty() || input.shape[axis] != 1;
     };
-    std::vector<std::size_t> first;  // of each joined dimension
+    std::vector<std::size_t> first;  // for each joined dimension, the first of its parts
     for (std::size_t axis = 0; axis < sizes_.size(); ++axis) {
       const bool joins = !first.empty() && !(reduces() && axis == outer) &&
                          std::all_of(layer.in.begin(), layer.in.end(), [&](const ExpressionInput& input) {

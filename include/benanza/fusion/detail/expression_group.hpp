@@ -68,8 +68,8 @@ class ExpressionGroups {
   }
 
  private:
-  static constexpr std::size_t most_steps = 48, most_inputs = 20;  // of what op::Expression can hold
-  static constexpr std::size_t most_readers = 8;                   // of a tensor that its readers share
+  static constexpr std::size_t most_steps = 48, most_inputs = 20;  // below the limits of op::Expression
+  static constexpr std::size_t most_readers = 8;                   // readers of a shared tensor that are considered
 
   struct Space {
     std::int64_t elements = 0;
